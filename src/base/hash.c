@@ -1,0 +1,61 @@
+/* hash: SHA-256 through libcrypto's EVP. */
+#include "base/hash.h"
+
+#include "base/die.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hasher {
+    EVP_MD_CTX *ctx;
+};
+
+void hash_bytes(const void *data, size_t n, struct digest *d)
+{
+    if (EVP_Digest(data, n, d->b, NULL, EVP_sha256(), NULL) != 1)
+        BUG("EVP_Digest failed");
+}
+
+bool digest_equal(const struct digest *a, const struct digest *b)
+{
+    return memcmp(a->b, b->b, sizeof a->b) == 0;
+}
+
+void digest_hex(const struct digest *d, char out[65])
+{
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < 32; i++) {
+        out[2 * i] = hex[d->b[i] >> 4];
+        out[2 * i + 1] = hex[d->b[i] & 15];
+    }
+    out[64] = 0;
+}
+
+struct hasher *hash_begin(void)
+{
+    struct hasher *h = xcalloc(1, sizeof *h);
+    h->ctx = EVP_MD_CTX_new();
+    if (!h->ctx || EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
+        BUG("EVP_DigestInit failed");
+    return h;
+}
+
+void hash_add(struct hasher *h, const void *data, size_t n)
+{
+    if (EVP_DigestUpdate(h->ctx, data, n) != 1)
+        BUG("EVP_DigestUpdate failed");
+}
+
+void hash_add_str(struct hasher *h, const char *s)
+{
+    hash_add(h, s, strlen(s) + 1);
+}
+
+void hash_end(struct hasher *h, struct digest *d)
+{
+    if (EVP_DigestFinal_ex(h->ctx, d->b, NULL) != 1)
+        BUG("EVP_DigestFinal failed");
+    EVP_MD_CTX_free(h->ctx);
+    free(h);
+}

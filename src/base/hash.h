@@ -1,0 +1,24 @@
+/* hash: SHA-256, the identity of every input (libcrypto). */
+#ifndef CAROL_BASE_HASH_H
+#define CAROL_BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct digest {
+    uint8_t b[32];
+};
+
+void hash_bytes(const void *data, size_t n, struct digest *d);
+bool digest_equal(const struct digest *a, const struct digest *b);
+void digest_hex(const struct digest *d, char out[65]);
+
+/* Incremental, for keys over many things; hash_end frees. */
+struct hasher;
+struct hasher *hash_begin(void);
+void hash_add(struct hasher *h, const void *data, size_t n);
+void hash_add_str(struct hasher *h, const char *s); /* with its NUL, so that "ab","c" != "a","bc" */
+void hash_end(struct hasher *h, struct digest *d);
+
+#endif

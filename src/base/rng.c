@@ -1,0 +1,55 @@
+/* rng: xoshiro256** (Blackman and Vigna, public domain algorithm), written from its description. */
+#include "base/rng.h"
+
+#include <math.h>
+
+static uint64_t splitmix(uint64_t *x)
+{
+    uint64_t z = (*x += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+void rng_seed(struct rng *r, uint64_t seed)
+{
+    for (int i = 0; i < 4; i++)
+        r->s[i] = splitmix(&seed);
+}
+
+static uint64_t rotl(uint64_t x, int k)
+{
+    return (x << k) | (x >> (64 - k));
+}
+
+uint64_t rng_u64(struct rng *r)
+{
+    uint64_t *s = r->s, out = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotl(s[3], 45);
+    return out;
+}
+
+uint64_t rng_below(struct rng *r, uint64_t n)
+{
+    uint64_t limit = UINT64_MAX - UINT64_MAX % n, x;
+    do
+        x = rng_u64(r);
+    while (x >= limit);
+    return x % n;
+}
+
+double rng_unit(struct rng *r)
+{
+    return (double)(rng_u64(r) >> 11) * 0x1.0p-53;
+}
+
+double rng_normal(struct rng *r)
+{
+    double u = 1.0 - rng_unit(r), v = rng_unit(r);
+    return sqrt(-2.0 * log(u)) * cos(2.0 * 3.14159265358979323846 * v);
+}

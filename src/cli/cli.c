@@ -1,0 +1,46 @@
+/* cli: the table of verbs and what is common to them. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct cli_verb cli_verbs[] = {
+    {NULL, NULL, NULL, NULL},
+};
+
+int cli_fail(const struct err *e)
+{
+    fprintf(stderr, "carol: %s\n", e->msg[0] ? e->msg : "failed");
+    return e->exit ? (int)e->exit : ERR_EXIT_INTERNAL;
+}
+
+int cli_help(const struct cli_verb *v, const char *options)
+{
+    printf("usage: carol %s %s\n\n%s\n\n%s", v->name, v->args, v->summary, options);
+    return 0;
+}
+
+static void usage(FILE *f)
+{
+    fprintf(f, "usage: carol VERB [options]\n\n");
+    for (const struct cli_verb *v = cli_verbs; v->name; v++)
+        fprintf(f, "  %-10s %s\n", v->name, v->summary);
+    fprintf(f, "\n'carol VERB --help' tells about one.  Start with 'carol doctor'.\n");
+}
+
+int cli_main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return ERR_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        usage(stdout);
+        return 0;
+    }
+    for (const struct cli_verb *v = cli_verbs; v->name; v++)
+        if (strcmp(argv[1], v->name) == 0)
+            return v->run(argc - 1, argv + 1);
+    fprintf(stderr, "carol: there is no verb '%s'; 'carol --help' lists them\n", argv[1]);
+    return ERR_EXIT_USAGE;
+}

@@ -1,0 +1,23 @@
+/* cli: one file per verb, one table.  A verb gets its own arguments (argv[0] is the verb) and returns
+ * the exit code of SPEC 9: 0 done, 1 findings, 2 usage, 3 environment, 4 internal. */
+#ifndef CAROL_CLI_CLI_H
+#define CAROL_CLI_CLI_H
+
+#include "base/err.h"
+
+struct cli_verb {
+    const char *name;
+    const char *args;    /* one usage line, without "carol NAME" */
+    const char *summary; /* one line */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct cli_verb cli_verbs[]; /* ends with a NULL name */
+
+int cli_main(int argc, char **argv);
+/* Print the message of e to stderr and return the exit code it calls for. */
+int cli_fail(const struct err *e);
+/* "usage: carol NAME ARGS" and the options text, to stdout (--help) or stderr (wrong usage). */
+int cli_help(const struct cli_verb *v, const char *options);
+
+#endif

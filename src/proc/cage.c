@@ -1,0 +1,273 @@
+/* cage: starts programs under an init process of their own, and gets rid of them entirely.  Does not
+ * know what the programs are. */
+#include "proc/cage.h"
+
+#include "base/die.h"
+#include "proc/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC)
+
+/* What the init reports through the status pipe. */
+struct word {
+    int exec_errno, wait_status;
+};
+
+static void write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t n = write(fd, text, strlen(text));
+    (void)n;
+    close(fd);
+}
+
+static void map_identity(uid_t uid, gid_t gid)
+{
+    char line[64];
+    write_file("/proc/self/setgroups", "deny");
+    snprintf(line, sizeof line, "%u %u 1", (unsigned)uid, (unsigned)uid);
+    write_file("/proc/self/uid_map", line);
+    snprintf(line, sizeof line, "%u %u 1", (unsigned)gid, (unsigned)gid);
+    write_file("/proc/self/gid_map", line);
+}
+
+/* Move the wanted descriptors to 0-2 and their numbers, above everything first so that no move
+ * overwrites one still needed; all others close on exec or here. */
+static void arrange_fds(const struct cage_opts *o)
+{
+    int null = open("/dev/null", O_RDWR);
+    int want[3] = {o->in, o->out, o->err}, high[3 + 16];
+    int n = o->nfds > 16 ? 16 : o->nfds;
+    for (int i = 0; i < 3 + n; i++) {
+        int from = i < 3 ? want[i] : o->fds[i - 3].from;
+        high[i] = fcntl(i < 3 && from <= 0 ? null : from, F_DUPFD, 512);
+    }
+    for (int i = 0; i < 3 + n; i++)
+        dup2(high[i], i < 3 ? i : o->fds[i - 3].to);
+    int top = 2;
+    for (int i = 0; i < n; i++)
+        if (o->fds[i].to > top)
+            top = o->fds[i].to;
+    for (int fd = 3; fd <= top; fd++) {
+        bool keep = false;
+        for (int i = 0; i < n; i++)
+            keep = keep || o->fds[i].to == fd;
+        if (!keep)
+            close(fd);
+    }
+    close_range((unsigned)top + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+_Noreturn static void run_program(const struct cage_opts *o, int report)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    if (o->no_aslr)
+        personality(ADDR_NO_RANDOMIZE);
+    int rc = o->cwd ? chdir(o->cwd) : 0;
+    int up = fcntl(report, F_DUPFD_CLOEXEC, 600);
+    if (rc == 0) {
+        arrange_fds(o);
+        if (o->envp)
+            execve(o->argv[0], (char *const *)o->argv, (char *const *)o->envp);
+        else
+            execv(o->argv[0], (char *const *)o->argv);
+    }
+    int saved = errno;
+    ssize_t n = write(up, &saved, sizeof saved);
+    (void)n;
+    _exit(127);
+}
+
+/* Without an IPC namespace: segments made by the program stay when it is killed. */
+static void remove_segments_of(pid_t creator)
+{
+    struct shmid_ds ds;
+    struct shm_info info;
+    int top = shmctl(0, SHM_INFO, (struct shmid_ds *)&info);
+    for (int i = 0; i <= top; i++) {
+        int id = shmctl(i, SHM_STAT, &ds);
+        if (id >= 0 && ds.shm_cpid == creator)
+            shmctl(id, IPC_RMID, NULL);
+    }
+}
+
+static int exec_error(int fd)
+{
+    int code = 0;
+    return read(fd, &code, sizeof code) == (ssize_t)sizeof code ? code : 0;
+}
+
+/* Reap until the program ends or, in the fallback, the supervisor does (SIGTERM). */
+static int wait_program(pid_t program, const sigset_t *signals)
+{
+    for (;;) {
+        int status;
+        pid_t pid;
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+            if (pid == program)
+                return status;
+        int sig = sigwaitinfo(signals, NULL);
+        if (sig == SIGTERM)
+            return SIGKILL;
+    }
+}
+
+_Noreturn static void be_init(const struct cage_opts *o, bool namespaced, uid_t uid, gid_t gid,
+                              int status_fd)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_SETMASK, &signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN); /* Ctrl-C at the terminal is the supervisor's to handle */
+    prctl(PR_SET_PDEATHSIG, namespaced ? SIGKILL : SIGTERM);
+    prctl(PR_SET_NAME, "carol-init");
+    struct pollfd alive = {.fd = status_fd, .events = POLLOUT};
+    if (poll(&alive, 1, 0) == 1 && (alive.revents & POLLERR))
+        _exit(0); /* the supervisor died before the death signal was armed */
+    if (namespaced)
+        map_identity(uid, gid);
+    else
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (o->cpu >= 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET((size_t)o->cpu, &set);
+        sched_setaffinity(0, sizeof set, &set);
+    }
+    setpgid(0, 0); /* terminal signals do not reach what is inside */
+    int report[2] = {-1, -1};
+    if (pipe2(report, O_CLOEXEC) < 0)
+        _exit(1);
+    pid_t program = fork();
+    if (program == 0)
+        run_program(o, report[1]);
+    close(report[1]);
+    int keep = fcntl(status_fd, F_DUPFD_CLOEXEC, 3), err_fd = fcntl(report[0], F_DUPFD_CLOEXEC, 3);
+    for (int fd = 0, n = (int)sysconf(_SC_OPEN_MAX); fd < n && fd < 4096; fd++)
+        if (fd != keep && fd != err_fd)
+            close(fd);
+    struct word w = {.wait_status = program < 0 ? 127 << 8 : 0};
+    w.exec_errno = program < 0 ? EAGAIN : exec_error(err_fd);
+    if (program > 0)
+        w.wait_status = wait_program(program, &signals);
+    if (!namespaced) {
+        tree_kill(getpid(), 0);
+        remove_segments_of(program);
+    }
+    ssize_t n = write(keep, &w, sizeof w);
+    (void)n;
+    _exit(0);
+}
+
+static pid_t clone_init(int flags, int *pidfd)
+{
+    return (pid_t)syscall(SYS_clone, (unsigned long)(flags | CLONE_PIDFD | SIGCHLD), NULL, pidfd, NULL,
+                          NULL);
+}
+
+bool cage_namespaces_work(void)
+{
+    static int known = -1;
+    if (known >= 0)
+        return known == 1;
+    const char *off = getenv("CAROL_NO_NAMESPACES");
+    int pidfd = -1, status = 1;
+    pid_t pid = off && *off ? -1 : clone_init(NAMESPACES, &pidfd);
+    if (pid == 0)
+        _exit(getpid() == 1 ? 0 : 1);
+    if (pid > 0) {
+        waitpid(pid, &status, 0);
+        close(pidfd);
+    }
+    known = pid > 0 && status == 0;
+    return known == 1;
+}
+
+int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
+{
+    *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};
+    c->namespaced = !o->no_namespace && cage_namespaces_work();
+    int p[2];
+    if (pipe2(p, O_CLOEXEC) < 0)
+        return err_sys(e, "pipe");
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &old);
+    c->init = clone_init(c->namespaced ? NAMESPACES : 0, &c->pidfd);
+    if (c->init == 0) {
+        close(p[0]);
+        be_init(o, c->namespaced, uid, gid, p[1]);
+    }
+    int saved = errno;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    close(p[1]);
+    if (c->init < 0) {
+        close(p[0]);
+        errno = saved;
+        return err_sys(e, "cannot start %s", o->argv[0]);
+    }
+    c->status_fd = p[0];
+    return 0;
+}
+
+pid_t cage_program(const struct cage *c)
+{
+    pid_t pid = 0;
+    return c->init > 0 && tree_children(c->init, &pid, 1) == 1 ? pid : 0;
+}
+
+int cage_signal(const struct cage *c, int signo)
+{
+    pid_t pid = cage_program(c);
+    return pid > 0 && kill(pid, signo) == 0 ? 0 : -ESRCH;
+}
+
+void cage_kill(const struct cage *c)
+{
+    if (c->init > 0)
+        kill(c->init, c->namespaced ? SIGKILL : SIGTERM);
+}
+
+void cage_reap(struct cage *c, struct cage_end *end)
+{
+    struct word w = {.wait_status = SIGKILL};
+    ssize_t n = read(c->status_fd, &w, sizeof w);
+    (void)n; /* nothing read: the init itself was killed, and everything inside with it */
+    *end = (struct cage_end){.exec_errno = w.exec_errno,
+                             .exited = WIFEXITED(w.wait_status),
+                             .code = WIFEXITED(w.wait_status) ? WEXITSTATUS(w.wait_status) : 0,
+                             .signal = WIFSIGNALED(w.wait_status) ? WTERMSIG(w.wait_status) : 0};
+    if (c->init > 0)
+        waitpid(c->init, NULL, 0);
+    close(c->status_fd);
+    close(c->pidfd);
+    *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};
+}

@@ -1,0 +1,67 @@
+/* manifest: what `carol build` made: DIR/carol-build.json (names of SPEC 9), read and written here.
+ *
+ * DIR/<family>/<target>          the binary of each family (with its $OUT neighbours)
+ * DIR/neutral/<target>.edges     the neutral table (target/table.h)
+ * DIR/logs/<family>.log          what the build printed
+ *
+ * A build directory can hold several targets ($OUT of the script had several); one is chosen with
+ * --target, and there is one manifest entry per target.  manifest_load(dir, NULL) takes the only
+ * one, or fails listing the names. */
+#ifndef CAROL_TARGET_MANIFEST_H
+#define CAROL_TARGET_MANIFEST_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum family {
+    FAMILY_NONE = 0,
+    FAMILY_AFL,
+    FAMILY_LAF,
+    FAMILY_HFUZZ,
+    FAMILY_NEUTRAL,
+    FAMILY_ASAN,
+    FAMILY_PLAIN,
+    FAMILY_END
+};
+
+enum target_kind {
+    TARGET_NONE = 0,
+    TARGET_LIBFUZZER, /* LLVMFuzzerTestOneInput: persistent in every family */
+    TARGET_FILE,      /* a main() that reads the file named by @@ */
+    TARGET_STDIN      /* a main() that reads standard input */
+};
+
+const char *family_name(enum family f); /* "afl", "laf", "hfuzz", "neutral", "asan", "plain" */
+enum family family_of(const char *name); /* FAMILY_NONE: no such family */
+const char *target_kind_name(enum target_kind k);
+
+struct manifest_family {
+    bool ok;             /* built; the strings below are NULL otherwise */
+    char *binary;        /* absolute path */
+    char *build_id;      /* hex digest of the binary */
+    char *compiler;      /* "clang-19 19.1.7", "afl-clang-fast 4.40c (clang-19)" */
+    char *flags;
+    double seconds;
+    uint64_t bytes;
+    uint64_t map_size;   /* afl, laf: what AFL_DUMP_MAP_SIZE=1 says */
+};
+
+struct manifest {
+    char *dir, *target;
+    enum target_kind kind;
+    char *args;          /* how a main() program is called, words separated by \n, with @@; or NULL */
+    char *dict;          /* absolute path of target.dict found in $OUT, or NULL */
+    char *seeds;         /* absolute path of target_seed_corpus.zip found in $OUT, or NULL */
+    char *table;         /* absolute path of the neutral table, or NULL */
+    uint32_t edges, functions;
+    struct manifest_family family[FAMILY_END];
+};
+
+CAROL_MUST_CHECK int manifest_load(const char *dir, const char *target, struct manifest *m,
+                                   struct err *e);
+CAROL_MUST_CHECK int manifest_save(const struct manifest *m, struct err *e); /* atomic */
+void manifest_free(struct manifest *m);
+
+#endif

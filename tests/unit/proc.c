@@ -1,0 +1,146 @@
+/* proc: the loop in real and virtual time, and cages that leave nothing behind. */
+#include "base/fs.h"
+#include "proc/cage.h"
+#include "proc/loop.h"
+#include "proc/tree.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static int order[8], fired;
+static void note(void *arg)
+{
+    order[fired++] = *(int *)arg;
+}
+
+static void virtual_time_jumps_in_order(void **state)
+{
+    (void)state;
+    struct loop *l = loop_new_virtual(0);
+    int one = 1, two = 2, three = 3;
+    struct timer a = {.fn = note, .arg = &one}, b = {.fn = note, .arg = &two},
+                 c = {.fn = note, .arg = &three};
+    fired = 0;
+    loop_timer(l, &c, 7200 * NS_PER_S);
+    loop_timer(l, &a, 3600 * NS_PER_S);
+    loop_timer(l, &b, 3600 * NS_PER_S);
+    loop_run(l);
+    assert_int_equal(fired, 3);
+    assert_int_equal(order[0], 1);
+    assert_int_equal(order[1], 2);
+    assert_int_equal(order[2], 3);
+    assert_true(loop_now(l) == 7200 * NS_PER_S);
+    loop_free(l);
+}
+
+struct ended {
+    struct loop *l;
+    struct cage c;
+    struct cage_end end;
+};
+
+static void on_status(void *arg, uint32_t ev)
+{
+    (void)ev;
+    struct ended *w = arg;
+    loop_unwatch(w->l, w->c.status_fd);
+    cage_reap(&w->c, &w->end);
+    loop_stop(w->l);
+}
+
+static void run_shell(struct ended *w, const char *script, bool no_ns, bool kill_it)
+{
+    const char *argv[] = {"/bin/sh", "-c", script, NULL};
+    struct err e = {0};
+    assert_int_equal(loop_new(&w->l, &e), 0);
+    struct cage_opts o = {.argv = argv, .cpu = -1, .no_namespace = no_ns};
+    assert_int_equal(cage_start(&w->c, &o, &e), 0);
+    assert_int_equal(loop_watch(w->l, w->c.status_fd, EPOLLIN, on_status, w, &e), 0);
+    if (kill_it) {
+        usleep(200000);
+        cage_kill(&w->c);
+    }
+    loop_run(w->l);
+    loop_free(w->l);
+}
+
+static int survivors(const char *mark)
+{
+    struct strv names = {0};
+    int n = 0;
+    assert_int_equal(fs_list("/proc", &names, NULL), 0);
+    for (size_t i = 0; i < names.n; i++) {
+        struct buf b = BUF_INIT(65536);
+        char *path = str_fmt("/proc/%s/cmdline", names.v[i]);
+        if (names.v[i][0] >= '0' && names.v[i][0] <= '9' && fs_read(path, &b, NULL) == 0 && b.len &&
+            memmem(b.p, b.len, mark, strlen(mark)))
+            n++;
+        buf_free(&b);
+        free(path);
+    }
+    strv_free(&names);
+    return n;
+}
+
+static void exit_codes_come_back(void **state)
+{
+    (void)state;
+    for (int no_ns = 0; no_ns < 2; no_ns++) {
+        struct ended w = {0};
+        run_shell(&w, "exit 7", no_ns, false);
+        assert_true(w.end.exited);
+        assert_int_equal(w.end.code, 7);
+        run_shell(&w, "kill -SEGV $$", no_ns, false);
+        assert_false(w.end.exited);
+        assert_int_equal(w.end.signal, SIGSEGV);
+    }
+}
+
+static void missing_program_says_so(void **state)
+{
+    (void)state;
+    const char *argv[] = {"/nonexistent/program", NULL};
+    struct ended w = {0};
+    struct err e = {0};
+    assert_int_equal(loop_new(&w.l, &e), 0);
+    assert_int_equal(cage_start(&w.c, &(struct cage_opts){.argv = argv, .cpu = -1}, &e), 0);
+    assert_int_equal(loop_watch(w.l, w.c.status_fd, EPOLLIN, on_status, &w, &e), 0);
+    loop_run(w.l);
+    loop_free(w.l);
+    assert_int_equal(w.end.exec_errno, ENOENT);
+}
+
+/* A daemon that left its session and stopped itself: the shape of AFL's persistent child. */
+static void nothing_survives(void **state)
+{
+    (void)state;
+    for (int no_ns = 0; no_ns < 2; no_ns++)
+        for (int kill_it = 0; kill_it < 2; kill_it++) {
+            char mark[64], script[256];
+            snprintf(mark, sizeof mark, "9%d%d%d", (int)getpid(), no_ns, kill_it);
+            snprintf(script, sizeof script,
+                     "setsid sleep %s & setsid sh -c 'kill -STOP $$; sleep %s' & %s", mark, mark,
+                     kill_it ? "wait" : "sleep 0.1");
+            struct ended w = {0};
+            run_shell(&w, script, no_ns, kill_it);
+            assert_int_equal(survivors(mark), 0);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(virtual_time_jumps_in_order), cmocka_unit_test(exit_codes_come_back),
+        cmocka_unit_test(missing_program_says_so),     cmocka_unit_test(nothing_survives),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
