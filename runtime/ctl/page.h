@@ -1,0 +1,59 @@
+/* page: the control page: the shared memory through which the supervisor and the library of ours that
+ * lives inside a fuzzer talk.  One page per instance, a file in the instance's directory, mapped by
+ * both; it outlives both, so what was counted is not lost by kill -9.
+ *
+ * Turns.  The supervisor starts turn n by `quota` = ..., `turn` = n, futex wake on `turn`.  The library
+ * runs while done != turn.  At a safe point (between two executions) it looks: if stop == turn, or the
+ * quota of cycles is used up, it sets `done` = turn, writes 8 bytes to the eventfd CTL_EVENT_FD and
+ * waits on `turn` (futex, 1 s timeout, checking that its parent is still the one it was born with).
+ * At the first safe point of all it sets `ready` = 1 and waits likewise if turn == done.
+ *
+ * Imports.  The supervisor writes DIR/inbox/<gen> whole (renamed into place), then sets `gen`.  A file is
+ * a run of records {u64 id, u32 size, u32 0, bytes}.  The library takes records in order, each exactly
+ * once: `gen_at` is the file it is in, `gen_taken` how many records of that file it has taken; both
+ * are updated before the record's execution starts, so a kill -9 can lose at most that one execution and
+ * repeats none.  A finished file is unlinked.
+ *
+ * All words are accessed with __atomic builtins.  Both sides check magic and version. */
+#ifndef CAROL_CTL_PAGE_H
+#define CAROL_CTL_PAGE_H
+
+#include <stdint.h>
+
+#define CTL_MAGIC UINT32_C(0x6c726163) /* "carl" */
+#define CTL_VERSION 1u
+#define CTL_SIZE 4096u
+#define CTL_EVENT_FD 196 /* eventfd in the fuzzer process: written at ready, at park, at a fault */
+#define CTL_ENV "CAROL_CTL" /* environment variable: absolute path of the page file */
+
+struct ctl_page {
+    uint32_t magic, version;
+    /* written by the supervisor */
+    uint32_t turn;        /* futex word */
+    uint32_t stop;        /* == turn: park at the next safe point */
+    uint64_t quota;       /* park when `cycles` reaches this; 0: no cycle quota */
+    uint64_t gen;         /* newest import file offered */
+    uint32_t started;     /* arms that cannot see it themselves: start-up is over (MOpt) */
+    uint32_t quit;        /* leave in an orderly way at the next safe point */
+    /* written by the library */
+    uint32_t attached;    /* the library is loaded and mapped this page */
+    uint32_t ready;       /* first safe point reached: calibration of the start corpus is over */
+    uint32_t done;        /* last turn finished; parked while done == turn */
+    uint32_t faults;      /* things that should not happen; text in DIR/fault */
+    uint64_t execs;       /* target executions, all of them */
+    uint64_t cycles;
+    uint64_t taken;       /* imports executed, all generations */
+    uint64_t gen_at;      /* import file being read */
+    uint64_t gen_taken;   /* records taken of it */
+    uint64_t entries;     /* new entries in the fuzzer's own corpus */
+    int64_t paused_ns;    /* time spent parked so far: the virtual clock lags by this */
+    int32_t pid;          /* of the fuzzer, as it sees itself */
+    uint32_t reserved[15];
+};
+
+struct ctl_record {
+    uint64_t id;
+    uint32_t size, zero;
+};
+
+#endif

@@ -1,0 +1,152 @@
+/* fuzzer: one instance of one fuzzer, under control: start, resume, suspend, deliver, harvest, stop.
+ *
+ * This is what the campaign sees; the six real arms (fuzzer/arm.h) and the fake ones of the unit tests
+ * are behind the same struct.  An instance is one process group of one fuzzer, started lazily, alive
+ * until the campaign ends, parked between turns.  Nothing here blocks; what happens later is told
+ * through `on_event`, from the loop, never from inside a call.
+ *
+ *     struct instance *in;
+ *     fuzzer_open(&in, loop, &opts, &e);        // no process yet
+ *     in->on_event = ...; in->arg = ...;
+ *     instance_start(in, seeds, n, &e);         // first time; or with again=true: from its own directory
+ *     instance_deliver(in, inputs, n, &e);      // only while parked or before the first resume
+ *     instance_resume(in, &quota, &e);          // -> INSTANCE_PARKED or INSTANCE_DIED, in->report is filled
+ *     instance_suspend(in);                     // asks for it earlier
+ *     instance_harvest(in, &h, &e);             // while parked or dead; repeatable until harvested
+ *     instance_harvested(in, &h);               // the store has it: the cursor moves
+ *     instance_stop(in);                        // -> INSTANCE_STOPPED; never fails, kills if it must
+ *     instance_free(in);
+ */
+#ifndef CAROL_FUZZER_FUZZER_H
+#define CAROL_FUZZER_FUZZER_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "proc/loop.h"
+#include "proc/tree.h"
+#include "target/manifest.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct instance;
+
+enum instance_event {
+    INSTANCE_NONE = 0,
+    INSTANCE_READY,   /* started and parked at its first safe point (only when no turn was asked) */
+    INSTANCE_PARKED,  /* the turn ended; report is filled */
+    INSTANCE_DIED,    /* the process ended by itself; report is filled, report.why says how */
+    INSTANCE_STOPPED, /* after instance_stop */
+};
+
+enum instance_state {
+    INST_NEW = 0,  /* no process */
+    INST_STARTING, /* before its first safe point */
+    INST_PARKED,
+    INST_RUNNING,
+    INST_DEAD,     /* died; start with again=true */
+    INST_STOPPING,
+    INST_STOPPED,
+};
+
+/* An input on its way in; id is the store's number of the seed. */
+struct input {
+    int64_t id;
+    const void *data;
+    size_t size;
+};
+
+struct turn_quota {
+    uint64_t cycles; /* 0: no limit but the time */
+    int64_t cap_ns;  /* the turn ends after this at the latest */
+};
+
+struct turn_report {
+    uint64_t execs, cycles;     /* in this turn */
+    uint64_t offered, taken;    /* imports: delivered before it, executed in it */
+    int64_t active_ns;          /* resume -> parked */
+    int64_t park_ns;            /* request (quota or cap reached by the supervisor) -> parked */
+    int64_t cpu_ns, cpu_parked_ns; /* of the process tree, in the turn and in the pause before it */
+    bool died;
+    char why[256];              /* how it died */
+};
+
+enum find_kind {
+    FIND_NONE = 0,
+    FIND_SEED,    /* interesting by the fuzzer's own measure */
+    FIND_CRASH,
+    FIND_HANG,
+    FIND_IMPORTED /* no bytes: entry `entry` of its corpus is our seed number `seed` */
+};
+
+struct find {
+    enum find_kind kind;
+    void *data;
+    size_t size;
+    int64_t entry;        /* the fuzzer's own number of it; -1: it has none */
+    int64_t parent_entry; /* entry it was made from; -1: unknown */
+    int64_t seed;         /* FIND_IMPORTED */
+    int signal;           /* FIND_CRASH; 0: unknown */
+    char *name;           /* the fuzzer's own file name: the lineage text */
+};
+
+struct harvest {
+    struct find *finds;
+    size_t n, cap;
+    char *cursor; /* opaque: everything up to here is in `finds` or was harvested before */
+};
+void harvest_add(struct harvest *h, struct find f); /* takes data and name */
+void harvest_free(struct harvest *h);
+
+struct instance_ops {
+    int (*start)(struct instance *in, const struct input *seeds, size_t n, bool again, struct err *e);
+    int (*deliver)(struct instance *in, const struct input *inputs, size_t n, struct err *e);
+    int (*resume)(struct instance *in, const struct turn_quota *q, int cpu, struct err *e);
+    void (*suspend)(struct instance *in);
+    int (*harvest)(struct instance *in, struct harvest *h, struct err *e);
+    void (*harvested)(struct instance *in, const struct harvest *h);
+    void (*usage)(struct instance *in, struct tree_usage *u);
+    void (*stop)(struct instance *in);
+    void (*free)(struct instance *in);
+};
+
+struct instance {
+    const struct instance_ops *ops;
+    const char *fuzzer; /* "aflpp", ... */
+    int number;         /* which instance of that fuzzer, from 0 */
+    enum instance_state state;
+    struct turn_report report;
+    char *cursor;       /* of the last harvest that was committed; set it before start when resuming */
+    void (*on_event)(void *arg, struct instance *in, enum instance_event ev);
+    void *arg;
+};
+
+/* What an instance needs to know.  Everything pointed to must outlive the instance. */
+struct instance_opts {
+    const char *fuzzer;            /* a name of fuzzer_names() */
+    int number;
+    const char *dir;               /* its own directory, created when missing */
+    const struct manifest *target;
+    const char *const *args;       /* of a main() program: words with @@; NULL: none */
+    const char *dict;              /* dictionary file or NULL */
+    uint32_t timeout_ms;           /* per input, the same for all arms */
+    uint64_t mem_bytes;            /* address space of a target; 0: no limit */
+    uint64_t seed;                 /* of its random numbers */
+};
+
+/* The six, in roster order: aflpp, darwin, honggfuzz, mopt, lafintel, radamsa; NULL at the end. */
+const char *const *fuzzer_names(void);
+/* The family whose binary it runs; FAMILY_NONE: no such fuzzer. */
+enum family fuzzer_family(const char *name);
+/* What one internal cycle of it is, in words. */
+const char *fuzzer_cycle(const char *name);
+
+CAROL_MUST_CHECK int fuzzer_open(struct instance **out, struct loop *l,
+                                 const struct instance_opts *o, struct err *e);
+/* Can it run here on this target?  Checks files only; the self-test proves the rest. */
+CAROL_MUST_CHECK int fuzzer_check(const struct instance_opts *o, struct err *e);
+/* A campaign directory whose path a fuzzer could not digest is refused at once with the reason. */
+CAROL_MUST_CHECK int fuzzer_check_path(const char *dir, struct err *e);
+
+#endif
