@@ -1,0 +1,22 @@
+/* reward: one turn's gain -> a number in [0,1], by one of three definitions and running campaign-wide
+ * min-max bounds (SPEC 3, schedulers.md 5 items 14-16).  Pure functions. */
+#ifndef CAROL_REWARD_REWARD_H
+#define CAROL_REWARD_REWARD_H
+
+#include "reward/ledger.h"
+
+enum reward_kind { REWARD_NONE = 0, REWARD_COVERAGE_INTERVAL, REWARD_FRONTIER_BRANCH, REWARD_RARITY_DENSITY };
+
+const char *reward_name(enum reward_kind k);
+enum reward_kind reward_kind_of(const char *name); /* REWARD_NONE: no such reward */
+
+/* lo = hi = 0 at the start; never shrink. */
+struct reward_bounds {
+    double lo, hi;
+};
+
+double reward_raw(enum reward_kind k, const struct gain *g);
+/* Include raw in the bounds, then (raw - lo)/(hi - lo); 0 while hi == lo. */
+double reward_normalise(struct reward_bounds *b, double raw);
+
+#endif
