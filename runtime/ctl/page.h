@@ -33,6 +33,7 @@ struct ctl_page {
     uint32_t stop;        /* == turn: park at the next safe point */
     uint64_t quota;       /* park when `cycles` reaches this; 0: no cycle quota */
     uint64_t gen;         /* newest import file offered */
+    uint64_t batch;       /* newest batch delivered (fuzzer.h): the same one is never delivered twice */
     uint32_t started;     /* arms that cannot see it themselves: start-up is over (MOpt) */
     uint32_t quit;        /* leave in an orderly way at the next safe point */
     /* written by the library */

@@ -8,14 +8,19 @@
  *     struct instance *in;
  *     fuzzer_open(&in, loop, &opts, &e);        // no process yet
  *     in->on_event = ...; in->arg = ...;
- *     instance_start(in, seeds, n, &e);         // first time; or with again=true: from its own directory
- *     instance_deliver(in, inputs, n, &e);      // only while parked or before the first resume
- *     instance_resume(in, &quota, &e);          // -> INSTANCE_PARKED or INSTANCE_DIED, in->report is filled
+ *     instance_start(in, seeds, n, again, &e);  // first time; or with again=true: from its own directory
+ *     instance_deliver(in, batch, inputs, n, &e); // only while parked or before the first resume; a batch
+ *                                                 // number not above the last one is ignored (after a crash
+ *                                                 // the supervisor offers the last batch again)
+ *     instance_resume(in, &quota, cpu, &e);     // -> INSTANCE_PARKED or INSTANCE_DIED, in->report is filled
  *     instance_suspend(in);                     // asks for it earlier
- *     instance_harvest(in, &h, &e);             // while parked or dead; repeatable until harvested
+ *     instance_harvest(in, &h, &e);             // while parked, dead or not started yet (a directory left
+ *                                               // by a killed supervisor); repeatable until harvested
  *     instance_harvested(in, &h);               // the store has it: the cursor moves
  *     instance_stop(in);                        // -> INSTANCE_STOPPED; never fails, kills if it must
  *     instance_free(in);
+ *
+ * (instance_x(in, ...) above stands for in->ops->x(in, ...).)
  */
 #ifndef CAROL_FUZZER_FUZZER_H
 #define CAROL_FUZZER_FUZZER_H
@@ -101,7 +106,8 @@ void harvest_free(struct harvest *h);
 
 struct instance_ops {
     int (*start)(struct instance *in, const struct input *seeds, size_t n, bool again, struct err *e);
-    int (*deliver)(struct instance *in, const struct input *inputs, size_t n, struct err *e);
+    int (*deliver)(struct instance *in, uint64_t batch, const struct input *inputs, size_t n,
+                   struct err *e);
     int (*resume)(struct instance *in, const struct turn_quota *q, int cpu, struct err *e);
     void (*suspend)(struct instance *in);
     int (*harvest)(struct instance *in, struct harvest *h, struct err *e);

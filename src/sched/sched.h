@@ -46,6 +46,7 @@ struct decision {
     int worker, choice;
     int64_t now_ns;
     int n_arms;
+    uint32_t dropped; /* bit per arm: it could not be chosen */
     double signals[SCHED_MAX_ARMS][SIGNAL_COUNT];
     double standardised[SCHED_MAX_ARMS][SIGNAL_COUNT];
     double phi[SCHED_MAX_ARMS][SCHED_FEATURES];

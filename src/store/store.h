@@ -131,6 +131,7 @@ struct store_turn {
     int64_t id;          /* = decision number t */
     enum turn_state state;
     uint32_t round;      /* serial number of completion; 0: not yet */
+    int64_t at_decision; /* decisions served when it was committed: replay interleaves by this */
     int arm, slot;       /* arm: roster index */
     int64_t instance;
     int64_t start_ns, parked_ns, end_ns; /* campaign time */
