@@ -1,8 +1,73 @@
-# A thin front of meson; the targets are listed in the README.
+# A thin front of tools/ and meson.
+#
+#   make            set up the machine, build Carol and its fuzzers; leaves ./carol
+#   make demo       a first campaign, a minute
+#   make test       unit and system tests; SAN=1: the unit tests under ASan and UBSan
+#   make bench      the figures Carol must hold (bench/)
+#   make lint       format, layers, headers, scripts, static analysis
+#   make install    PREFIX=/usr/local, DESTDIR=
+#   make clean      the build directories; the fuzzers stay in the cache (see tools/engines.py)
+#
+# Also: make format-check, make format (clang-format-19), make tidy (clang-tidy-19, minutes).
+# BUILD=DIR builds elsewhere; CC=clang counts when that directory is new.
+
+SHELL = /bin/bash -o pipefail
 BUILD ?= build
-all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet
-	@ln -sfn $(BUILD)/carol carol
-$(BUILD)/build.ninja:
-	@meson setup $(BUILD) >/dev/null
-.PHONY: all
+PREFIX ?= /usr/local
+MESON_FLAGS ?=
+ifeq ($(origin CC),default)
+setup_env =
+else
+setup_env = CC='$(CC)'
+endif
+
+all: build engines
+
+setup:
+	@tools/setup.sh || [ $$? = 3 ]
+
+build: setup $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet | { grep -v '^ninja: no work to do' || true; }
+	@[ "$$(readlink carol)" = "$(BUILD)/carol" ] || ln -sfn $(BUILD)/carol carol
+
+engines: build
+	@tools/engines.py --build $(BUILD) || [ $$? = 3 ]
+
+$(BUILD)/build.ninja: | setup
+	@$(setup_env) meson setup $(BUILD) $(MESON_FLAGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+demo: all
+	@tools/demo.sh
+
+ifdef SAN
+test: setup
+	@tools/test.sh $(BUILD)-san --suite unit
+else
+test: all
+	@tools/test.sh $(BUILD)
+endif
+
+bench: all
+	@bench/run.sh
+
+lint: all
+	@tools/setup.sh lint || [ $$? = 3 ]
+	@tools/lint.sh $(BUILD)
+
+format-check:
+	@tools/lint.sh --format-check
+
+format:
+	@tools/lint.sh --format
+
+tidy: build
+	@tools/lint.sh --tidy $(BUILD)
+
+install: all
+	@tools/install.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-san carol
+
+.PHONY: all setup build engines demo test bench lint format-check format tidy install clean

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs the tests of one build directory and prints the real counts as the last line.
+#
+#   tools/test.sh BUILD [meson test options]     a directory *-san is built with ASan and UBSan
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+shift
+if [[ ! -e $build/build.ninja ]]; then
+    sanitize=()
+    [[ $build == *-san ]] && sanitize=(-Db_sanitize='address,undefined' -Db_lundef=false)
+    meson setup "$build" "${sanitize[@]}" >/dev/null
+fi
+ninja -C "$build" --quiet | { grep -v '^ninja: no work to do' || true; }
+rm -f "$build/meson-logs/testlog.json"
+code=0
+meson test -C "$build" --no-rebuild --print-errorlogs "$@" || code=$?
+tools/count-tests.py "$build/meson-logs/testlog.json" || code=1
+exit "$code"
