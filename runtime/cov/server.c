@@ -1,0 +1,367 @@
+/* server: takes requests, forks workers, judges how they ended, and runs again alone what was new.
+ * It is the initialised target itself, and never runs an input in its own process. */
+#include "cov.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_MS 10
+
+struct order {
+    uint32_t hits, i;
+};
+
+struct place {
+    uint64_t pc;
+    uint32_t edge, entry;
+};
+
+static struct cov_shm shm;
+static struct cov_req req;
+static struct cov_done done;
+static carol_cov_run_fn *run_input; /* NULL: a main() program */
+static struct sigaction old_chld;
+static uint64_t *known;
+static struct order *order;
+static struct place *places; /* every block by address, made when first needed */
+static bool by_stdin;
+
+bool carol_cov_wanted(void)
+{
+    struct stat st;
+    const char *v = getenv(COV_ENV);
+    return v && *v && fstat(COV_FD_SHM, &st) == 0 && fstat(COV_FD_SOCK, &st) == 0 &&
+           S_ISSOCK(st.st_mode);
+}
+
+static void *map_private(uint64_t n)
+{
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static uint64_t words(void)
+{
+    return ((uint64_t)carol_cov_n_edges + 63) / 64;
+}
+
+/* Map the memory and check that the executor means this very program. */
+static const char *attach(void)
+{
+    if (carol_cov_error)
+        return carol_cov_error;
+    if (pread(COV_FD_SHM, &shm.h, sizeof shm.h, 0) != (ssize_t)sizeof shm.h ||
+        memcmp(shm.h.magic, COV_MAGIC, sizeof shm.h.magic) != 0)
+        return "not the executor's memory";
+    if (shm.h.n_edges != carol_cov_n_edges || shm.h.n_modules != carol_cov_n_modules)
+        return "the table is of another build";
+    shm.base = mmap(NULL, shm.h.data, PROT_READ | PROT_WRITE, MAP_SHARED, COV_FD_SHM, 0);
+    shm.data = mmap(NULL, shm.h.data_len, PROT_READ, MAP_SHARED, COV_FD_SHM, (off_t)shm.h.data);
+    known = map_private(words() * 8 + 8);
+    order = map_private(sizeof *order * shm.h.max_inputs + 8);
+    if (shm.base == MAP_FAILED || shm.data == MAP_FAILED || !known || !order)
+        return "no memory";
+    shm.live = (struct cov_hdr *)(void *)shm.base;
+    if (!carol_cov_flags_place(shm.base + shm.h.flags, shm.h.flags_len, COV_FD_SHM, shm.h.flags))
+        return "the flags do not fit";
+    carol_cov_ring = (struct cov_call *)(void *)(shm.base + shm.h.ring);
+    carol_cov_ring_cap = shm.h.ring_cap;
+    carol_cov_ring_n = &shm.live->ring_n;
+    carol_cov_seen_mask = shm.h.seen_cap - 1;
+    carol_cov_seen = (uint64_t *)(void *)(shm.base + shm.h.seen);
+    memset(carol_cov_seen, 0, (size_t)shm.h.seen_cap * 8); /* the addresses in it were another run's */
+    return NULL;
+}
+
+/* main() programs get their input in a memfd, as @@ and as standard input. */
+static const char *open_input(void)
+{
+    int fd = memfd_create("carol-input", 0);
+    if (fd < 0 || dup2(fd, COV_FD_INPUT) < 0 || (by_stdin && dup2(fd, 0) < 0))
+        return "no memory for the input";
+    if (fd != COV_FD_INPUT)
+        close(fd);
+    return NULL;
+}
+
+static void put_input(uint32_t i)
+{
+    const struct cov_input *in = (const struct cov_input *)(void *)(shm.base + shm.h.index) + i;
+    uint64_t off = in->off, size = in->size;
+    if (off > shm.h.data_len || size > shm.h.data_len - off)
+        off = size = 0;
+    if (ftruncate(COV_FD_INPUT, 0) < 0)
+        _exit(4);
+    for (uint64_t at = 0; at < size;) {
+        ssize_t n = pwrite(COV_FD_INPUT, shm.data + off + at, size - at, (off_t)at);
+        if (n <= 0)
+            _exit(4);
+        at += (uint64_t)n;
+    }
+    lseek(COV_FD_INPUT, 0, SEEK_SET);
+}
+
+static int64_t clock_ms(clockid_t id)
+{
+    struct timespec ts;
+    if (clock_gettime(id, &ts) < 0)
+        return 0;
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Wait for the worker; kill it when one input takes too long.  True: killed. */
+static bool watch(pid_t pid, uint32_t first)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    clockid_t cpu;
+    uint32_t at = first;
+    int64_t cpu0 = 0, wall0 = clock_ms(CLOCK_MONOTONIC);
+    bool have_cpu = clock_getcpuclockid(pid, &cpu) == 0, killed = false;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    while (fd >= 0 && poll(&p, 1, TICK_MS) <= 0) {
+        shm.live->beat++;
+        uint32_t cur = __atomic_load_n(&shm.live->cur, __ATOMIC_ACQUIRE);
+        int64_t cpu1 = have_cpu ? clock_ms(cpu) : 0, wall1 = clock_ms(CLOCK_MONOTONIC);
+        if (cur != at) {
+            at = cur;
+            cpu0 = cpu1;
+            wall0 = wall1;
+        } else if (!killed && (cpu1 - cpu0 >= req.cpu_ms || wall1 - wall0 >= req.wall_ms)) {
+            killed = true;
+            kill(pid, SIGSTOP);
+            carol_cov_flags_rescue(pid);
+            kill(pid, SIGKILL);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return killed;
+}
+
+static void record_end(uint32_t i, bool killed, int status, const struct rusage *r)
+{
+    struct cov_slot *s = carol_cov_slot(&shm, i);
+    uint32_t what = COV_RUN_CRASH;
+    int32_t sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (killed) {
+        what = COV_RUN_TIMEOUT;
+        sig = 0;
+    } else if (WIFEXITED(status)) {
+        sig = WEXITSTATUS(status);
+        what = !run_input && sig == 0 ? COV_RUN_OK : COV_RUN_EXIT;
+    }
+    /* Killed or crashed with nearly all it may have in use: a refused allocation made it fall. */
+    if (what != COV_RUN_OK && req.mem_bytes &&
+        (uint64_t)r->ru_maxrss * 1024 >= req.mem_bytes / 5 * 4)
+        what = COV_RUN_OOM;
+    s->hits = carol_cov_flags_harvest((uint64_t *)(void *)(s + 1));
+    s->signal = sig;
+    s->cpu_us = (uint32_t)((r->ru_utime.tv_sec + r->ru_stime.tv_sec) * 1000000 +
+                           r->ru_utime.tv_usec + r->ru_stime.tv_usec);
+    __atomic_store_n(&s->status, what, __ATOMIC_RELEASE);
+}
+
+/* One worker for the inputs [first, end) without a result.  True in the child of a main() program,
+ * which goes on to main. */
+static bool run_worker(uint32_t first, uint32_t end)
+{
+    __atomic_store_n(&shm.live->cur, first, __ATOMIC_RELEASE);
+    done.workers++;
+    carol_cov_flags_clear();
+    if (!run_input)
+        put_input(first);
+    pid_t pid = fork();
+    if (pid == 0) {
+        sigaction(SIGCHLD, &old_chld, NULL);
+        carol_cov_worker_setup(&shm, &req);
+        if (!run_input)
+            return true;
+        carol_cov_worker(&shm, &req, first, end, run_input);
+    }
+    if (pid < 0)
+        _exit(5); /* no processes to be had: the executor tries again later */
+    bool killed = watch(pid, first);
+    struct rusage r;
+    int status = 0;
+    while (wait4(pid, &status, __WALL, &r) < 0 && errno == EINTR)
+        ;
+    if (!carol_cov_sweep())
+        _exit(6); /* the cage around us can */
+    uint32_t cur = shm.live->cur;
+    if (cur < first || cur >= end || carol_cov_slot(&shm, first)->status == COV_RUN_NONE)
+        cur = first;
+    if (carol_cov_slot(&shm, cur)->status == COV_RUN_NONE)
+        record_end(cur, killed, status, &r);
+    done.runs += cur - first + 1;
+    return false;
+}
+
+/* First tier: everything without a result, many inputs per worker. */
+static bool run_batch(uint32_t first, uint32_t end)
+{
+    uint32_t k = run_input && req.per_worker ? req.per_worker : 1;
+    for (uint32_t i = first; i < end;) {
+        if (carol_cov_slot(&shm, i)->status != COV_RUN_NONE)
+            i++;
+        else if (run_worker(i, end - i > k ? i + k : end))
+            return true;
+    }
+    return false;
+}
+
+static bool has_new(const struct cov_slot *s)
+{
+    const uint64_t *bits = (const uint64_t *)(const void *)(s + 1);
+    for (uint64_t w = 0; w < words(); w++)
+        if (bits[w] & ~known[w])
+            return true;
+    return false;
+}
+
+static int by_hits(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+    if (x->hits != y->hits)
+        return x->hits > y->hits ? -1 : 1;
+    return x->i < y->i ? -1 : 1;
+}
+
+/* Second tier: what crashed, hung or shows edges not known yet runs again in a worker of its own,
+ * and that run is the one that counts.  The widest come first, so that few others have anything new
+ * left. */
+static void confirm(uint32_t first, uint32_t end)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; i < end; i++)
+        if (!carol_cov_slot(&shm, i)->final)
+            order[n++] = (struct order){carol_cov_slot(&shm, i)->hits, i};
+    qsort(order, n, sizeof *order, by_hits);
+    for (uint32_t k = 0; k < n; k++) {
+        struct cov_slot *s = carol_cov_slot(&shm, order[k].i);
+        bool fine = s->status == COV_RUN_OK || s->status == COV_RUN_EXIT;
+        if (!run_input || (fine && !has_new(s))) {
+            s->final = run_input ? 1 : 2;
+            continue;
+        }
+        s->status = COV_RUN_NONE;
+        run_worker(order[k].i, order[k].i + 1);
+        s->final = 2;
+        const uint64_t *bits = (const uint64_t *)(void *)(s + 1);
+        for (uint64_t w = 0; w < words(); w++)
+            known[w] |= bits[w];
+    }
+}
+
+static int by_pc(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->pc != y->pc)
+        return x->pc < y->pc ? -1 : 1;
+    return x->edge < y->edge ? -1 : 1;
+}
+
+static void make_places(void)
+{
+    places = map_private((uint64_t)carol_cov_n_edges * sizeof *places + 8);
+    if (!places)
+        _exit(5);
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < carol_cov_n_modules; m++)
+        for (uint32_t j = 0; j < carol_cov_modules[m].n; j++) {
+            const struct cov_pc *pc = &carol_cov_modules[m].pcs[j];
+            places[n] = (struct place){pc->pc, carol_cov_modules[m].base + j, (uint32_t)pc->entry & 1};
+            n++;
+        }
+    qsort(places, n, sizeof *places, by_pc);
+}
+
+/* The block that holds pc: the last one that begins at or before it. */
+static const struct place *place_of(uint64_t pc)
+{
+    uint32_t lo = 0, hi = carol_cov_n_edges;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (places[mid].pc <= pc)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo ? &places[lo - 1] : NULL;
+}
+
+static void resolve_ring(void)
+{
+    uint32_t n = shm.live->ring_n;
+    done.ring_n = n < shm.h.ring_cap ? n : shm.h.ring_cap;
+    if (done.ring_n && !places)
+        make_places();
+    for (uint32_t i = 0; i < done.ring_n; i++) {
+        struct cov_call *c = &carol_cov_ring[i];
+        const struct place *from = place_of(c->caller - 1), *to = place_of(c->callee);
+        while (to && to > places && !to->entry && to[-1].pc == to->pc)
+            to--;
+        c->caller = from ? from->edge : COV_NONE;
+        c->callee = to && to->pc == c->callee && to->entry ? to->edge : COV_NONE;
+    }
+    shm.live->ring_n = 0;
+}
+
+static void begin(void)
+{
+    struct cov_hello hello = {.n_edges = carol_cov_n_edges, .n_modules = carol_cov_n_modules};
+    const char *kind = getenv(COV_ENV);
+    by_stdin = kind && strcmp(kind, "stdin") == 0;
+    const char *error = attach();
+    if (!error && !run_input)
+        error = open_input();
+    memcpy(hello.magic, COV_MAGIC, sizeof hello.magic);
+    hello.layout = error ? 0 : carol_cov_layout();
+    for (uint32_t i = 0; i < carol_cov_n_modules; i++)
+        hello.remapped += carol_cov_modules[i].shared;
+    if (error)
+        memcpy(hello.error, error, strnlen(error, sizeof hello.error - 1));
+    unsetenv(COV_ENV); /* what the target executes is not ours */
+    fcntl(COV_FD_SHM, F_SETFD, FD_CLOEXEC);
+    fcntl(COV_FD_SOCK, F_SETFD, FD_CLOEXEC);
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &old_chld);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (send(COV_FD_SOCK, &hello, sizeof hello, MSG_NOSIGNAL) < 0 || error)
+        _exit(2);
+}
+
+void carol_cov_serve(carol_cov_run_fn *run)
+{
+    run_input = run;
+    begin();
+    for (;;) {
+        ssize_t n = recv(COV_FD_SOCK, &req, sizeof req, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n != (ssize_t)sizeof req || req.first > shm.h.max_inputs ||
+            req.count > shm.h.max_inputs - req.first)
+            _exit(0);
+        done = (struct cov_done){0};
+        memcpy(known, shm.base + shm.h.known, words() * 8);
+        if (run_batch(req.first, req.first + req.count))
+            return; /* the child of a main() program */
+        confirm(req.first, req.first + req.count);
+        __atomic_store_n(&shm.live->cur, COV_NONE, __ATOMIC_RELEASE);
+        resolve_ring();
+        done.late = carol_cov_late;
+        if (send(COV_FD_SOCK, &done, sizeof done, MSG_NOSIGNAL) < 0)
+            _exit(0);
+    }
+}
