@@ -5,6 +5,8 @@
 #include <string.h>
 
 const struct cli_verb cli_verbs[] = {
+    {"build", "-o DIR [options] (-- CMD... | SOURCE... [-- FLAGS])",
+     "build a target in every family, for the fuzzers and the neutral judge", cli_build},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -20,6 +22,14 @@ int cli_help(const struct cli_verb *v, const char *options)
     return 0;
 }
 
+const struct cli_verb *cli_find(const char *name)
+{
+    for (const struct cli_verb *v = cli_verbs; v->name; v++)
+        if (strcmp(name, v->name) == 0)
+            return v;
+    return NULL;
+}
+
 static void usage(FILE *f)
 {
     fprintf(f, "usage: carol VERB [options]\n\n");
@@ -30,6 +40,10 @@ static void usage(FILE *f)
 
 int cli_main(int argc, char **argv)
 {
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *self = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+    if (strcmp(self, "carol-cc") == 0 || strcmp(self, "carol-c++") == 0)
+        return cli_cc(argv + 1, strcmp(self, "carol-c++") == 0);
     if (argc < 2) {
         usage(stderr);
         return ERR_EXIT_USAGE;
@@ -38,9 +52,9 @@ int cli_main(int argc, char **argv)
         usage(stdout);
         return 0;
     }
-    for (const struct cli_verb *v = cli_verbs; v->name; v++)
-        if (strcmp(argv[1], v->name) == 0)
-            return v->run(argc - 1, argv + 1);
+    const struct cli_verb *v = cli_find(argv[1]);
+    if (v)
+        return v->run(argc - 1, argv + 1);
     fprintf(stderr, "carol: there is no verb '%s'; 'carol --help' lists them\n", argv[1]);
     return ERR_EXIT_USAGE;
 }

@@ -5,6 +5,8 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
+
 struct cli_verb {
     const char *name;
     const char *args;    /* one usage line, without "carol NAME" */
@@ -14,6 +16,14 @@ struct cli_verb {
 
 extern const struct cli_verb cli_verbs[]; /* ends with a NULL name */
 
+/* The verbs, one per file. */
+int cli_build(int argc, char **argv);
+
+/* carol called as carol-cc or carol-c++ (the words after argv[0]); returns only on failure. */
+int cli_cc(char **words, bool cxx);
+
+/* The entry of a verb in the table; NULL: none. */
+const struct cli_verb *cli_find(const char *name);
 int cli_main(int argc, char **argv);
 /* Print the message of e to stderr and return the exit code it calls for. */
 int cli_fail(const struct err *e);

@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum family {
@@ -43,7 +44,8 @@ struct manifest_family {
     char *build_id;      /* hex digest of the binary */
     char *compiler;      /* "clang-19 19.1.7", "afl-clang-fast 4.40c (clang-19)" */
     char *flags;
-    double seconds;
+    double seconds;      /* by the clock */
+    double cpu_seconds;  /* user and system time of the build command and its children */
     uint64_t bytes;
     uint64_t map_size;   /* afl, laf: what AFL_DUMP_MAP_SIZE=1 says */
 };
@@ -54,6 +56,7 @@ struct manifest {
     char *args;          /* how a main() program is called, words separated by \n, with @@; or NULL */
     char *dict;          /* absolute path of target.dict found in $OUT, or NULL */
     char *seeds;         /* absolute path of target_seed_corpus.zip found in $OUT, or NULL */
+    char *options;       /* absolute path of target.options (libFuzzer's) found in $OUT, or NULL */
     char *table;         /* absolute path of the neutral table, or NULL */
     uint32_t edges, functions;
     struct manifest_family family[FAMILY_END];
@@ -62,6 +65,10 @@ struct manifest {
 CAROL_MUST_CHECK int manifest_load(const char *dir, const char *target, struct manifest *m,
                                    struct err *e);
 CAROL_MUST_CHECK int manifest_save(const struct manifest *m, struct err *e); /* atomic */
+/* All targets of one build at once, in place of what was there; `chosen` is the one that
+ * manifest_load(dir, NULL) takes (NULL: none, unless there is only one).  n > 0. */
+CAROL_MUST_CHECK int manifest_save_all(const struct manifest *list, size_t n, const char *chosen,
+                                       struct err *e);
 void manifest_free(struct manifest *m);
 
 #endif

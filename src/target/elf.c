@@ -1,0 +1,66 @@
+/* elf: symbols of one object file or program, through libelf.  Knows nothing of what they mean. */
+#include "target/elf.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum elf_type type_of(Elf *elf)
+{
+    GElf_Ehdr h;
+    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &h))
+        return ELF_NOT;
+    if (h.e_type == ET_REL)
+        return ELF_OBJECT;
+    if (h.e_type == ET_EXEC || (h.e_type == ET_DYN && h.e_entry != 0))
+        return ELF_PROGRAM; /* a position-independent program is a DYN with an entry point */
+    return h.e_type == ET_DYN ? ELF_LIBRARY : ELF_NOT;
+}
+
+static void note_symbol(const GElf_Sym *sym, const char *name, const char *const *names,
+                        enum elf_def *defs, size_t n)
+{
+    if (!name || sym->st_shndx == SHN_UNDEF)
+        return;
+    int bind = GELF_ST_BIND(sym->st_info);
+    for (size_t i = 0; i < n; i++)
+        if (bind != STB_LOCAL && strcmp(name, names[i]) == 0)
+            defs[i] = bind == STB_WEAK && defs[i] != ELF_STRONG ? ELF_WEAK : ELF_STRONG;
+}
+
+static void look_in(Elf *elf, Elf_Scn *scn, const char *const *names, enum elf_def *defs, size_t n)
+{
+    GElf_Shdr sh;
+    Elf_Data *data = elf_getdata(scn, NULL);
+    if (!gelf_getshdr(scn, &sh) || !data || sh.sh_entsize == 0 || sh.sh_type != SHT_SYMTAB)
+        return;
+    size_t count = sh.sh_size / sh.sh_entsize;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Sym sym;
+        if (!gelf_getsym(data, (int)i, &sym))
+            break;
+        note_symbol(&sym, elf_strptr(elf, sh.sh_link, sym.st_name), names, defs, n);
+    }
+}
+
+enum elf_type elf_look(const char *path, const char *const *names, enum elf_def *defs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        defs[i] = ELF_ABSENT;
+    elf_version(EV_CURRENT);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return ELF_NOT;
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    enum elf_type type = elf ? type_of(elf) : ELF_NOT;
+    if (type != ELF_NOT)
+        for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));)
+            look_in(elf, s, names, defs, n);
+    if (elf)
+        elf_end(elf);
+    close(fd);
+    return type;
+}

@@ -1,0 +1,283 @@
+/* family: names, compilers, flags and archives of the six families.  Runs no build. */
+#include "target/family.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/where.h"
+#include "target/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const names[FAMILY_END] = {"none", "afl", "laf", "hfuzz", "neutral", "asan",
+                                              "plain"};
+
+const char *family_name(enum family f)
+{
+    return f > FAMILY_NONE && f < FAMILY_END ? names[f] : "none";
+}
+
+enum family family_of(const char *name)
+{
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        if (strcmp(name, names[f]) == 0)
+            return (enum family)f;
+    return FAMILY_NONE;
+}
+
+int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e)
+{
+    struct strv words = {0};
+    int rc = 0;
+    for (int f = 0; f < FAMILY_END; f++)
+        on[f] = strcmp(list, "all") == 0 && f != FAMILY_NONE;
+    if (strcmp(list, "all") != 0)
+        strv_split(&words, list, ',');
+    for (size_t i = 0; i < words.n && rc == 0; i++) {
+        enum family f = family_of(words.v[i]);
+        on[f] = true;
+        if (f == FAMILY_NONE)
+            rc = err_usage(e, "there is no family '%s'; the families are afl, laf, hfuzz, neutral, "
+                              "asan, plain", words.v[i]);
+    }
+    if (rc == 0 && !words.n && !on[FAMILY_PLAIN])
+        rc = err_usage(e, "--families is empty; give some of afl,laf,hfuzz,neutral,asan,plain");
+    strv_free(&words);
+    return rc;
+}
+
+const char *family_sanitizer(enum family f)
+{
+    return f == FAMILY_ASAN ? "address" : "none";
+}
+
+/* Scripts branch on this; the three without a fuzzer of their own look like libFuzzer to them. */
+const char *family_engine(enum family f)
+{
+    if (f == FAMILY_AFL || f == FAMILY_LAF)
+        return "afl";
+    return f == FAMILY_HFUZZ ? "honggfuzz" : "libfuzzer";
+}
+
+static void add_words(struct strv *l, const char *words)
+{
+    strv_split(l, words, ' ');
+}
+
+/* A file that must be there; remembered, because a change of it must rebuild. */
+static int need(struct family_kit *k, char *path, const char *fix, struct err *e)
+{
+    int rc = 0;
+    if (!fs_exists(path))
+        rc = err_env(e, "family %s needs %s, which is not there: %s", family_name(k->family), path,
+                     fix);
+    strv_take(&k->files, path);
+    return rc;
+}
+
+static int need_engine(struct family_kit *k, const char *name, struct err *e)
+{
+    return need(k, where_engine(name),
+                "run 'make engines' in Carol's source tree, or name a directory that has the "
+                "engines with CAROL_ENGINES",
+                e);
+}
+
+static int need_runtime(struct family_kit *k, const char *name, struct err *e)
+{
+    return need(k, where_runtime(name), "build Carol with 'make', or install it whole", e);
+}
+
+/* clang-19 and its clang++-19; the neutral family can also do with 16 (same tables). */
+static int find_clang(struct family_kit *k, struct err *e)
+{
+    const char *own = getenv("CAROL_CLANG");
+    k->clang = own && *own ? run_find(own) : run_find("clang-19");
+    if (!k->clang && !own && k->family == FAMILY_NEUTRAL)
+        k->clang = run_find("clang-16");
+    if (!k->clang)
+        return err_env(e, "%s is not installed, and every family is compiled with it: "
+                          "sudo apt-get install clang-19 lld-19 (or 'make setup')",
+                       own && *own ? own : "clang-19");
+    char *slash = strrchr(k->clang, '/'), *base = slash ? slash + 1 : k->clang;
+    k->cc = xstrdup(k->clang);
+    k->cxx = str_fmt("%.*sclang++%s", (int)(base - k->clang), k->clang,
+                     str_starts(base, "clang") ? base + 5 : "");
+    return 0;
+}
+
+static const char all_flags[] = "-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1 "
+                                "-Wno-unused-command-line-argument";
+
+static int init_plain(struct family_kit *k, struct err *e)
+{
+    int rc = need_runtime(k, "libcaroldrv.a", e);
+    k->engine = where_runtime("libcaroldrv.a");
+    add_words(&k->compile, "-gline-tables-only");
+    if (k->family == FAMILY_ASAN) {
+        add_words(&k->compile, "-fsanitize=address -fno-omit-frame-pointer");
+        add_words(&k->link, "-fsanitize=address");
+        strv_add(&k->env, "ASAN_OPTIONS=detect_leaks=0");
+    }
+    strv_add(&k->with_engine, k->engine);
+    return rc;
+}
+
+static int init_afl(struct family_kit *k, struct err *e)
+{
+    static const char *const used[] = {"afl/afl-cc", "afl/afl-clang-fast", "afl/afl-clang-fast++",
+                                       "afl/libAFLDriver.a", "afl/afl-compiler-rt.o",
+                                       "afl/SanitizerCoveragePCGUARD.so",
+                                       "afl/split-switches-pass.so", "afl/split-compares-pass.so"};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof used / sizeof *used && rc == 0; i++)
+        rc = need_engine(k, used[i], e);
+    free(k->cc);
+    free(k->cxx);
+    k->cc = where_engine("afl/afl-clang-fast");
+    k->cxx = where_engine("afl/afl-clang-fast++");
+    k->engine = where_engine("afl/libAFLDriver.a");
+    strv_take(&k->env, where_engine("afl"));
+    char *path = k->env.v[0];
+    k->env.v[0] = str_fmt("AFL_PATH=%s", path);
+    free(path);
+    strv_add(&k->env, "AFL_QUIET=1");
+    if (k->family == FAMILY_LAF) { /* not TRANSFORM_COMPARES: it miscompiles string comparisons */
+        strv_add(&k->env, "AFL_LLVM_LAF_SPLIT_SWITCHES=1");
+        strv_add(&k->env, "AFL_LLVM_LAF_SPLIT_COMPARES=1");
+    }
+    strv_add(&k->with_engine, k->engine);
+    return rc;
+}
+
+static int add_wraps(struct strv *to, const char *file, struct err *e)
+{
+    struct buf b = BUF_INIT(1 << 16);
+    struct strv words = {0};
+    char *path = where_engine(file);
+    int rc = fs_read(path, &b, e);
+    if (rc == 0)
+        strv_split(&words, b.p, '\n');
+    for (size_t i = 0; i < words.n; i++)
+        strv_addf(to, "-Wl,--wrap=%s", words.v[i]);
+    strv_free(&words);
+    buf_free(&b);
+    free(path);
+    return rc;
+}
+
+static int add_hfuzz_tail(struct strv *to, const char *archive, const char *wraps, struct err *e)
+{
+    int rc = add_wraps(to, wraps, e);
+    add_words(to, "-Wl,-u,LIBHFUZZ_module_instrument -Wl,-u,LIBHFUZZ_module_memorycmp");
+    strv_take(to, where_engine(archive));
+    strv_take(to, where_engine("honggfuzz/libhfcommon.a"));
+    add_words(to, "-pthread -ldl -lrt");
+    return rc;
+}
+
+/* Links without the engine get an archive whose stand-ins for other libraries' functions are
+ * hidden: with them a configure script believes that the C library has strlcpy and the like. */
+static int init_hfuzz(struct family_kit *k, struct err *e)
+{
+    static const char *const used[] = {"honggfuzz/libhfuzz.a", "honggfuzz/libhfcommon.a",
+                                       "honggfuzz/libhfuzz-probe.a", "honggfuzz/wrap-full.txt",
+                                       "honggfuzz/wrap-probe.txt"};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof used / sizeof *used && rc == 0; i++)
+        rc = need_engine(k, used[i], e);
+    k->engine = where_engine("honggfuzz/libhfuzz.a");
+    add_words(&k->compile,
+              "-fno-builtin -fno-omit-frame-pointer -D__NO_STRING_INLINES "
+              "-mllvm -inline-threshold=1000 "
+              "-fsanitize-coverage=trace-pc-guard,trace-cmp,trace-div,indirect-calls,trace-gep,"
+              "stack-depth -fno-sanitize-link-runtime");
+    add_words(&k->link, "-fno-sanitize-link-runtime");
+    if (rc == 0)
+        rc = add_hfuzz_tail(&k->with_engine, "honggfuzz/libhfuzz.a", "honggfuzz/wrap-full.txt", e);
+    if (rc == 0)
+        rc = add_hfuzz_tail(&k->without_engine, "honggfuzz/libhfuzz-probe.a",
+                            "honggfuzz/wrap-probe.txt", e);
+    return rc;
+}
+
+static int init_neutral(struct family_kit *k, struct err *e)
+{
+    int rc = need_runtime(k, "libcarolcov.a", e);
+    k->engine = where_runtime("libcarolcov.a");
+    add_words(&k->compile,
+              "-O1 -fno-inline -fno-builtin -U_FORTIFY_SOURCE -gline-tables-only "
+              "-fsanitize-coverage=inline-bool-flag,pc-table,control-flow,no-prune,indirect-calls "
+              "-fno-sanitize-link-runtime");
+    add_words(&k->link, "-fno-sanitize-link-runtime -fuse-ld=lld -Wl,--gc-sections "
+                        "-Wl,-z,pack-relative-relocs "
+                        "-Wl,--export-dynamic-symbol=__sanitizer_cov_*");
+    strv_add(&k->with_engine, k->engine);
+    strv_add(&k->without_engine, k->engine);
+    return rc;
+}
+
+int family_kit_init(struct family_kit *k, enum family f, struct err *e)
+{
+    *k = (struct family_kit){.family = f};
+    int rc = find_clang(k, e);
+    add_words(&k->compile, all_flags);
+    if (rc == 0)
+        switch (f) {
+        case FAMILY_AFL:
+        case FAMILY_LAF: rc = init_afl(k, e); break;
+        case FAMILY_HFUZZ: rc = init_hfuzz(k, e); break;
+        case FAMILY_NEUTRAL: rc = init_neutral(k, e); break;
+        default: rc = init_plain(k, e); break;
+        }
+    if (rc < 0)
+        family_kit_free(k);
+    return rc;
+}
+
+void family_kit_free(struct family_kit *k)
+{
+    free(k->clang);
+    free(k->cc);
+    free(k->cxx);
+    free(k->engine);
+    struct strv *lists[] = {&k->compile, &k->link, &k->with_engine, &k->without_engine, &k->env,
+                            &k->files};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        strv_free(lists[i]);
+    *k = (struct family_kit){0};
+}
+
+/* The word after `mark` in what the program prints for `flag`. */
+static char *version_word(const char *program, const char *flag, const char *mark)
+{
+    struct buf out = BUF_INIT(1 << 16);
+    const char *argv[] = {program, flag, NULL};
+    char *word = NULL;
+    int rc = run_capture(argv, NULL, 20, &out, NULL);
+    char *at = rc != -ETIME && out.p ? strstr(out.p, mark) : NULL; /* usage texts exit with 1 */
+    if (at) {
+        at += strlen(mark);
+        word = str_fmt("%.*s", (int)strcspn(at, " \n\t(\033"), at);
+    }
+    buf_free(&out);
+    return word ? word : xstrdup("of unknown version");
+}
+
+char *family_compiler(const struct family_kit *k)
+{
+    char *version = version_word(k->clang, "--version", "clang version ");
+    const char *base = strrchr(k->clang, '/');
+    char *clang = str_fmt("%s %s", base ? base + 1 : k->clang, version), *all = clang;
+    if (k->family == FAMILY_AFL || k->family == FAMILY_LAF) {
+        char *fuzz = where_engine("afl/afl-fuzz"), *afl = version_word(fuzz, "-V", "++");
+        all = str_fmt("afl-clang-fast %s (%s)", afl, clang);
+        free(afl);
+        free(fuzz);
+        free(clang);
+    }
+    free(version);
+    return all;
+}

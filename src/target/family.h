@@ -1,0 +1,39 @@
+/* family: what each instrumentation family is made of: compilers, flags, archives.
+ *
+ *     struct family_kit k;
+ *     family_kit_init(&k, FAMILY_AFL, &e);    // ERR_EXIT_ENV with the fix when a piece is missing
+ *     ... wrapper_rewrite(&k, ...);           // target/wrapper.h
+ *     family_kit_free(&k);
+ *
+ * The flags and their reasons are measured facts: docs/decisions.md, "families". */
+#ifndef CAROL_TARGET_FAMILY_H
+#define CAROL_TARGET_FAMILY_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "target/manifest.h"
+
+struct family_kit {
+    enum family family;
+    char *clang;         /* the clang underneath, absolute path */
+    char *cc, *cxx;      /* what is executed to compile C and C++ */
+    char *engine;        /* the archive handed to scripts as LIB_FUZZING_ENGINE */
+    struct strv compile; /* flags after the user's, at every compilation */
+    struct strv link;    /* linker flags after the user's, for programs */
+    struct strv with_engine, without_engine; /* the end of the line of such a link */
+    struct strv env;     /* NAME=value for the compiler */
+    struct strv files;   /* every file of ours and the engines' that goes into a target */
+};
+
+CAROL_MUST_CHECK int family_kit_init(struct family_kit *k, enum family f, struct err *e);
+void family_kit_free(struct family_kit *k);
+
+/* "clang-19 19.1.7", "afl-clang-fast 4.40c (clang-19 19.1.7)"; asks the compiler. Caller frees. */
+char *family_compiler(const struct family_kit *k);
+const char *family_sanitizer(enum family f); /* $SANITIZER */
+const char *family_engine(enum family f);    /* $FUZZING_ENGINE */
+
+/* A list such as "afl,neutral" or "all" into on[]. */
+CAROL_MUST_CHECK int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e);
+
+#endif

@@ -1,0 +1,22 @@
+/* source: the source tree of a build: its digest, and fresh copies of it.
+ *
+ * The build directory may lie inside the tree; it is left out of both.  .git is copied (scripts ask
+ * it for versions) but not part of the digest (looking at a tree changes it). */
+#ifndef CAROL_TARGET_SOURCE_H
+#define CAROL_TARGET_SOURCE_H
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/str.h"
+
+/* Names, execute bits, links and contents below dir, without the tree `skip` (NULL: none). */
+CAROL_MUST_CHECK int source_digest(const char *dir, const char *skip, struct hasher *h,
+                                   struct err *e);
+CAROL_MUST_CHECK int source_copy(const char *from, const char *to, const char *skip,
+                                 struct err *e);
+/* Contents of the files named; one that cannot be read counts as absent. */
+void source_digest_files(const struct strv *files, struct hasher *h);
+/* Adds the prerequisites in a make rule as compilers write them (-MD) to the list, each once. */
+CAROL_MUST_CHECK int source_read_deps(const char *path, struct strv *files, struct err *e);
+
+#endif

@@ -1,0 +1,187 @@
+/* wrapper: rewrites one compiler command line for a family.  Does not run it and reads nothing but
+ * the object files named on it. */
+#include "target/wrapper.h"
+
+#include "base/buf.h"
+#include "target/elf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum mode { MODE_LINK = 0, MODE_COMPILE, MODE_RELOCATE, MODE_SHARED };
+
+struct line {
+    enum mode mode;
+    bool inputs;      /* there is something to compile or link */
+    bool engine;      /* the engine was asked for */
+    bool opaque;      /* ... of which something is not an object file of ours */
+    bool has_main;    /* an object defines main() */
+    bool has_entry;   /* an object defines LLVMFuzzerTestOneInput */
+    bool cxx_entry;   /* ... but as a C++ name */
+    struct strv kept; /* the user's words that stay */
+};
+
+/* Options whose value is the next word, so that it is not taken for an input. */
+static bool takes_word(const char *a)
+{
+    static const char *const list[] = {
+        "-o",       "-x",        "-I",        "-L",         "-D",         "-U",
+        "-include", "-isystem",  "-idirafter", "-iquote",   "-imacros",   "-iprefix",
+        "-isysroot", "-MF",      "-MT",       "-MQ",        "-MJ",        "-Xlinker",
+        "-Xclang",  "-Xpreprocessor", "-Xassembler", "-mllvm", "-target", "-T",
+        "-u",       "-z",        "-l",        "-e",         "-arch",      "--param",
+        "-A",       "-B",        "-F",        "--sysroot",  "-framework", "-rpath",
+        "-soname",  "-h",        "-iwithprefix", "-iwithprefixbefore", "-ivfsoverlay"};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (strcmp(a, list[i]) == 0)
+            return true;
+    return false;
+}
+
+static void note_mode(struct line *l, const char *a)
+{
+    static const char *const compile[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only",
+                                          "--precompile", "--analyze", "-emit-ast"};
+    for (size_t i = 0; i < sizeof compile / sizeof *compile; i++)
+        if (strcmp(a, compile[i]) == 0)
+            l->mode = MODE_COMPILE;
+    if (l->mode == MODE_LINK && (strcmp(a, "-r") == 0 || strcmp(a, "-Wl,-r") == 0))
+        l->mode = MODE_RELOCATE;
+    if (l->mode == MODE_LINK && (strcmp(a, "-shared") == 0 || strcmp(a, "--shared") == 0))
+        l->mode = MODE_SHARED;
+}
+
+static void look_at_input(struct line *l, const char *path)
+{
+    static const char *const names[] = {"main", "LLVMFuzzerTestOneInput",
+                                        "_Z22LLVMFuzzerTestOneInputPKhm"};
+    enum elf_def d[3];
+    l->inputs = true;
+    if (!str_ends(path, ".o") || elf_look(path, names, d, 3) != ELF_OBJECT) {
+        l->opaque = true;
+        return;
+    }
+    l->has_main = l->has_main || d[0] == ELF_STRONG;
+    l->has_entry = l->has_entry || d[1] == ELF_STRONG;
+    l->cxx_entry = l->cxx_entry || d[2] != ELF_ABSENT;
+}
+
+static bool drop_sanitizer(const struct family_kit *k, const char *name)
+{
+    if (k->family != FAMILY_ASAN || str_starts(name, "fuzzer"))
+        return true;
+    return strcmp(name, "memory") == 0 || strcmp(name, "thread") == 0 ||
+           strcmp(name, "hwaddress") == 0;
+}
+
+/* -fsanitize=a,b,fuzzer: the engine is remembered; only the asan family keeps the others. */
+static void take_sanitize(const struct family_kit *k, struct line *l, const char *list)
+{
+    struct strv items = {0};
+    struct buf b = BUF_INIT(1 << 16);
+    strv_split(&items, list, ',');
+    for (size_t i = 0; i < items.n; i++) {
+        l->engine = l->engine || strcmp(items.v[i], "fuzzer") == 0;
+        if (!drop_sanitizer(k, items.v[i]))
+            buf_printf(&b, "%s%s", b.len ? "," : "", items.v[i]);
+    }
+    if (b.len)
+        strv_addf(&l->kept, "-fsanitize=%s", b.p);
+    buf_free(&b);
+    strv_free(&items);
+}
+
+/* Words that belong to other instrumentations, or cannot go with ours. */
+static bool dropped(const struct family_kit *k, const char *a)
+{
+    if (str_starts(a, "-fsanitize-coverage"))
+        return true;
+    if (k->family == FAMILY_ASAN)
+        return strcmp(a, "-static") == 0 || strcmp(a, "-static-pie") == 0; /* ASan is dynamic only */
+    return str_starts(a, "-fsanitize-") || str_starts(a, "-fno-sanitize-recover");
+}
+
+static void take_word(const struct family_kit *k, struct line *l, const char *a)
+{
+    if (str_starts(a, "-fsanitize=")) {
+        take_sanitize(k, l, a + strlen("-fsanitize="));
+    } else if (strcmp(a, k->engine) == 0 || strcmp(a, "-lFuzzingEngine") == 0) {
+        l->engine = true;
+        l->inputs = true;
+    } else if (!dropped(k, a)) {
+        note_mode(l, a);
+        if (a[0] != '-' || a[1] == 0)
+            look_at_input(l, a);
+        strv_add(&l->kept, a);
+    }
+}
+
+static void parse(const struct family_kit *k, const char *const *argv, struct line *l)
+{
+    for (size_t i = 0; argv[i]; i++) {
+        if (argv[i + 1] && takes_word(argv[i])) {
+            strv_add(&l->kept, argv[i]);
+            l->inputs = l->inputs || strcmp(argv[i], "-l") == 0;
+            strv_add(&l->kept, argv[++i]);
+        } else {
+            take_word(k, l, argv[i]);
+        }
+    }
+}
+
+static void add_all(struct strv *to, const struct strv *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        strv_add(to, from->v[i]);
+}
+
+static int check_entry(const struct line *l, struct err *e)
+{
+    if (l->has_main || l->has_entry || l->opaque)
+        return 0;
+    if (l->cxx_entry)
+        return err_usage(e, "LLVMFuzzerTestOneInput is defined as a C++ function, so no fuzzer finds "
+                            "it: write extern \"C\" before it");
+    return err_usage(e, "no entry point: the sources define neither "
+                        "int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) nor main(); "
+                        "add the file that does");
+}
+
+/* The end of a program's link: -x none first, because a user's `-x c` would make the archive C. */
+static int finish_link(const struct family_kit *k, struct line *l, const struct wrapper_job *job,
+                       struct strv *out, struct err *e)
+{
+    if (job->check_entry) {
+        int rc = check_entry(l, e);
+        if (rc < 0)
+            return rc;
+    }
+    add_all(out, &k->link);
+    if (!l->inputs)
+        return 0; /* a question to the linker such as -Wl,--version */
+    bool engine = l->engine && !l->has_main;
+    strv_add(out, "-xnone");
+    if (engine) /* a harness inside an archive is fetched before the engine's own weak one */
+        strv_add(out, "-Wl,-u,LLVMFuzzerTestOneInput");
+    add_all(out, engine ? &k->with_engine : &k->without_engine);
+    return 0;
+}
+
+int wrapper_rewrite(const struct family_kit *k, const char *const *argv, bool cxx,
+                    const struct wrapper_job *job, struct strv *out, struct err *e)
+{
+    struct line l = {0};
+    int rc = 0;
+    parse(k, argv, &l);
+    strv_add(out, cxx ? k->cxx : k->cc);
+    add_all(out, &l.kept);
+    add_all(out, &k->compile);
+    if (job->from && job->to)
+        strv_addf(out, "-ffile-prefix-map=%s=%s", job->from, job->to);
+    if (l.mode == MODE_LINK)
+        rc = finish_link(k, &l, job, out, e);
+    else if (l.mode == MODE_SHARED && k->family != FAMILY_PLAIN)
+        strv_add(out, "-Wl,-z,undefs"); /* the runtime's symbols come from the program */
+    strv_free(&l.kept);
+    return rc;
+}
