@@ -31,7 +31,7 @@ struct ledger {
 };
 #define LEDGER_NEVER UINT32_MAX
 
-/* What one turn added: valid until the next call on the ledger. */
+/* What one turn added; owns its sets: free with gain_free. */
 struct gain {
     struct edges fresh;    /* newly covered edges */
     struct edges touched;  /* distinct edges its inputs hit */
