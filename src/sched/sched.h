@@ -62,8 +62,9 @@ struct sched_outcome {
     bool died;
 };
 
-struct sched {
+struct sched { /* set by sched_new */
     const struct sched_ops *ops;
+    int n_arms;
 };
 
 struct sched_ops {
@@ -72,6 +73,7 @@ struct sched_ops {
     int (*create)(struct sched **out, const char *arg, const struct sched_settings *st, struct err *e);
     void (*pick)(struct sched *s, const struct sched_view *v, struct decision *d);
     void (*learn)(struct sched *s, const struct decision *d, const struct sched_outcome *o);
+    /* What sched_save and sched_load leave to it; any length, checked by load. */
     void (*save)(const struct sched *s, struct buf *out);
     int (*load)(struct sched *s, const void *data, size_t n, struct err *e);
     void (*free)(struct sched *s);
@@ -81,8 +83,14 @@ extern const struct sched_ops *const sched_table[]; /* NULL at the end */
 
 CAROL_MUST_CHECK int sched_new(struct sched **out, const char *name, const struct sched_settings *st,
                                struct err *e);
-/* Fills the common fields of d from v, then asks the scheduler. */
+/* Fills the common fields of d from v, then asks the scheduler.  d->choice is -1 when every arm it
+ * could choose is dropped. */
 void sched_pick(struct sched *s, const struct sched_view *v, struct decision *d);
+void sched_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o);
+/* The whole state, with the scheduler's name and number of arms before it; load refuses another's. */
+void sched_save(const struct sched *s, struct buf *out);
+CAROL_MUST_CHECK int sched_load(struct sched *s, const void *data, size_t n, struct err *e);
+void sched_free(struct sched *s);
 
 /* The journal's form of a decision: little-endian, versioned, exact. */
 void decision_encode(const struct decision *d, struct buf *out);

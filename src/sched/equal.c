@@ -1,0 +1,75 @@
+/* equal: round robin over the roster, skipping dropped arms.  Learns nothing. */
+#include "base/die.h"
+#include "sched/schedulers.h"
+#include "sched/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct equal {
+    struct sched base;
+    int next;
+};
+
+static int equal_create(struct sched **out, const char *arg, const struct sched_settings *st,
+                        struct err *e)
+{
+    (void)arg;
+    int rc = sched_no_params("equal", st, e);
+    if (rc < 0)
+        return rc;
+    struct equal *q = xcalloc(1, sizeof *q);
+    *out = &q->base;
+    return 0;
+}
+
+static void equal_pick(struct sched *s, const struct sched_view *v, struct decision *d)
+{
+    struct equal *q = (struct equal *)s;
+    for (int i = 0; i < s->n_arms; i++) {
+        int arm = (q->next + i) % s->n_arms;
+        if (v->dropped[arm])
+            continue;
+        d->choice = arm;
+        q->next = (arm + 1) % s->n_arms;
+        return;
+    }
+}
+
+static void equal_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)
+{
+    (void)s;
+    (void)d;
+    (void)o;
+}
+
+static void equal_save(const struct sched *s, struct buf *out)
+{
+    wire_put_u8(out, (uint8_t)((const struct equal *)s)->next);
+}
+
+static int equal_load(struct sched *s, const void *data, size_t n, struct err *e)
+{
+    struct wire w = {.p = data, .left = n};
+    int next = wire_u8(&w);
+    if (w.bad || w.left || next >= s->n_arms)
+        return err_set(e, -EBADMSG, "the saved state of the scheduler equal is damaged");
+    ((struct equal *)s)->next = next;
+    return 0;
+}
+
+static void equal_free(struct sched *s)
+{
+    free(s);
+}
+
+const struct sched_ops sched_equal = {
+    .name = "equal",
+    .summary = "round robin: every fuzzer the same number of turns",
+    .create = equal_create,
+    .pick = equal_pick,
+    .learn = equal_learn,
+    .save = equal_save,
+    .load = equal_load,
+    .free = equal_free,
+};

@@ -1,0 +1,77 @@
+/* random: every arm that can run with the same probability.  Learns nothing. */
+#include "base/die.h"
+#include "base/rng.h"
+#include "sched/schedulers.h"
+#include "sched/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct uniform {
+    struct sched base;
+    struct rng rng;
+};
+
+static int random_create(struct sched **out, const char *arg, const struct sched_settings *st,
+                         struct err *e)
+{
+    (void)arg;
+    int rc = sched_no_params("random", st, e);
+    if (rc < 0)
+        return rc;
+    struct uniform *u = xcalloc(1, sizeof *u);
+    rng_seed(&u->rng, st->seed);
+    *out = &u->base;
+    return 0;
+}
+
+static void random_pick(struct sched *s, const struct sched_view *v, struct decision *d)
+{
+    int able[SCHED_MAX_ARMS], n = 0;
+    for (int i = 0; i < s->n_arms; i++)
+        if (!v->dropped[i])
+            able[n++] = i;
+    if (n)
+        d->choice = able[rng_below(&((struct uniform *)s)->rng, (uint64_t)n)];
+}
+
+static void random_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)
+{
+    (void)s;
+    (void)d;
+    (void)o;
+}
+
+static void random_save(const struct sched *s, struct buf *out)
+{
+    for (int i = 0; i < 4; i++)
+        wire_put_u64(out, ((const struct uniform *)s)->rng.s[i]);
+}
+
+static int random_load(struct sched *s, const void *data, size_t n, struct err *e)
+{
+    struct wire w = {.p = data, .left = n};
+    struct rng r;
+    for (int i = 0; i < 4; i++)
+        r.s[i] = wire_u64(&w);
+    if (w.bad || w.left)
+        return err_set(e, -EBADMSG, "the saved state of the scheduler random is damaged");
+    ((struct uniform *)s)->rng = r;
+    return 0;
+}
+
+static void random_free(struct sched *s)
+{
+    free(s);
+}
+
+const struct sched_ops sched_random = {
+    .name = "random",
+    .summary = "a fuzzer at random for every turn, all equally likely",
+    .create = random_create,
+    .pick = random_pick,
+    .learn = random_learn,
+    .save = random_save,
+    .load = random_load,
+    .free = random_free,
+};

@@ -1,0 +1,115 @@
+/* sched: the table of schedulers, their names, and what is common to all.  Decides nothing. */
+#include "sched/sched.h"
+
+#include "base/str.h"
+#include "sched/schedulers.h"
+#include "sched/wire.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STATE_VERSION 1
+
+const struct sched_ops *const sched_table[] = {&sched_equal, &sched_random, &sched_single, NULL};
+
+/* Known from the papers, asked for by name, not there yet. */
+static const char *const coming[] = {"contextual", "phase", "bandfuzz", "autofz", "legion"};
+
+static const struct sched_ops *find(const char *name, const char **arg)
+{
+    for (int i = 0; sched_table[i]; i++) {
+        const char *n = sched_table[i]->name;
+        size_t len = strlen(n);
+        bool takes = n[len - 1] == ':';
+        if (takes ? str_starts(name, n) : strcmp(name, n) == 0) {
+            *arg = takes ? name + len : NULL;
+            return sched_table[i];
+        }
+    }
+    return NULL;
+}
+
+static int unknown(const char *name, struct err *e)
+{
+    struct buf b = BUF_INIT(512);
+    for (int i = 0; sched_table[i]; i++)
+        buf_printf(&b, "%s%s%s", i ? ", " : "", sched_table[i]->name,
+                   str_ends(sched_table[i]->name, ":") ? "NAME" : "");
+    const char *why = "there is no such scheduler";
+    for (size_t i = 0; i < sizeof coming / sizeof *coming; i++)
+        if (strcmp(name, coming[i]) == 0)
+            why = "that scheduler is not in this version";
+    int rc = err_usage(e, "--scheduler %s: %s; there are: %s", name, why, b.p);
+    buf_free(&b);
+    return rc;
+}
+
+int sched_new(struct sched **out, const char *name, const struct sched_settings *st, struct err *e)
+{
+    const char *arg = NULL;
+    const struct sched_ops *ops = find(name, &arg);
+    *out = NULL;
+    if (!ops)
+        return unknown(name, e);
+    if (st->n_arms < 1 || st->n_arms > SCHED_MAX_ARMS)
+        return err_usage(e, "a campaign takes 1 to %d fuzzers, not %d", SCHED_MAX_ARMS, st->n_arms);
+    int rc = ops->create(out, arg, st, e);
+    if (rc < 0)
+        return rc;
+    (*out)->ops = ops;
+    (*out)->n_arms = st->n_arms;
+    return 0;
+}
+
+int sched_no_params(const char *name, const struct sched_settings *st, struct err *e)
+{
+    if (st->params && *st->params)
+        return err_usage(e, "the scheduler %s takes no parameters, but was given \"%s\"", name,
+                         st->params);
+    return 0;
+}
+
+void sched_pick(struct sched *s, const struct sched_view *v, struct decision *d)
+{
+    memset(d, 0, sizeof *d);
+    d->t = v->t;
+    d->worker = v->worker;
+    d->now_ns = v->now_ns;
+    d->n_arms = s->n_arms;
+    d->choice = -1;
+    memcpy(d->signals, v->signals, (size_t)s->n_arms * sizeof d->signals[0]);
+    s->ops->pick(s, v, d);
+}
+
+void sched_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)
+{
+    s->ops->learn(s, d, o);
+}
+
+void sched_save(const struct sched *s, struct buf *out)
+{
+    wire_put_u8(out, STATE_VERSION);
+    wire_put_u8(out, (uint8_t)s->n_arms);
+    buf_add(out, s->ops->name, strlen(s->ops->name) + 1);
+    s->ops->save(s, out);
+}
+
+int sched_load(struct sched *s, const void *data, size_t n, struct err *e)
+{
+    struct wire w = {.p = data, .left = n};
+    unsigned version = wire_u8(&w), arms = wire_u8(&w);
+    size_t len = strlen(s->ops->name) + 1;
+    if (version != STATE_VERSION)
+        return err_set(e, -EBADMSG, "the saved state of the scheduler is of another version");
+    if (arms != (unsigned)s->n_arms || w.left < len || memcmp(w.p, s->ops->name, len) != 0)
+        return err_set(e, -EBADMSG,
+                       "the saved state is not that of the scheduler %s with %d fuzzers",
+                       s->ops->name, s->n_arms);
+    return s->ops->load(s, w.p + len, w.left - len, e);
+}
+
+void sched_free(struct sched *s)
+{
+    if (s)
+        s->ops->free(s);
+}

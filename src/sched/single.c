@@ -1,0 +1,82 @@
+/* single: one named fuzzer, always: the bare fuzzer under Carol's accounting, for comparison. */
+#include "base/die.h"
+#include "sched/schedulers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct single {
+    struct sched base;
+    int arm;
+};
+
+static int not_in_roster(const char *name, const struct sched_settings *st, struct err *e)
+{
+    struct buf b = BUF_INIT(512);
+    for (int i = 0; i < st->n_arms; i++)
+        buf_printf(&b, "%s%s", i ? ", " : "", st->arms[i]);
+    int rc = err_usage(e, "--scheduler single:%s: no such fuzzer in this campaign; there are: %s",
+                       name, b.p);
+    buf_free(&b);
+    return rc;
+}
+
+static int single_create(struct sched **out, const char *arg, const struct sched_settings *st,
+                         struct err *e)
+{
+    int rc = sched_no_params("single", st, e), arm = 0;
+    if (rc < 0)
+        return rc;
+    while (arm < st->n_arms && strcmp(st->arms[arm], arg) != 0)
+        arm++;
+    if (arm == st->n_arms)
+        return not_in_roster(arg, st, e);
+    struct single *q = xcalloc(1, sizeof *q);
+    q->arm = arm;
+    *out = &q->base;
+    return 0;
+}
+
+static void single_pick(struct sched *s, const struct sched_view *v, struct decision *d)
+{
+    int arm = ((struct single *)s)->arm;
+    d->choice = v->dropped[arm] ? -1 : arm;
+}
+
+static void single_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)
+{
+    (void)s;
+    (void)d;
+    (void)o;
+}
+
+static void single_save(const struct sched *s, struct buf *out)
+{
+    char arm = (char)((const struct single *)s)->arm;
+    buf_add(out, &arm, 1);
+}
+
+/* The name is part of the settings; the state only proves that both agree. */
+static int single_load(struct sched *s, const void *data, size_t n, struct err *e)
+{
+    if (n != 1 || *(const uint8_t *)data != ((struct single *)s)->arm)
+        return err_set(e, -EBADMSG, "the saved state of the scheduler single is of another fuzzer");
+    return 0;
+}
+
+static void single_free(struct sched *s)
+{
+    free(s);
+}
+
+const struct sched_ops sched_single = {
+    .name = "single:",
+    .summary = "only the fuzzer NAME, to compare with",
+    .create = single_create,
+    .pick = single_pick,
+    .learn = single_learn,
+    .save = single_save,
+    .load = single_load,
+    .free = single_free,
+};
