@@ -1,0 +1,96 @@
+/* crashes: inputs that crash or hang the target, kept apart from the shared seeds. */
+#include "store/db.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int known(struct store *s, bool hang, const struct digest *hash, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "SELECT 1 FROM crashes WHERE hang = ? AND hash = ?", e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, hang);
+    db_bind_blob(&q, hash->b, sizeof hash->b);
+    rc = db_step(&q, e);
+    db_done(&q);
+    return rc;
+}
+
+int store_add_crash(struct store *s, const struct store_crash *c, bool *fresh, struct err *e)
+{
+    struct digest hash;
+    hash_bytes(c->data, c->size, &hash);
+    *fresh = false;
+    int rc = known(s, c->hang, &hash, e);
+    if (rc)
+        return rc < 0 ? rc : 0;
+    struct query q;
+    rc = db_query(s, &q,
+                  "INSERT INTO crashes(hang, hash, size, instance, turn, parent, arm, signal, name,"
+                  " found_ns, by_eval, data) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, c->hang);
+    db_bind_blob(&q, hash.b, sizeof hash.b);
+    db_bind_int(&q, (int64_t)c->size);
+    db_bind_id(&q, c->instance);
+    db_bind_id(&q, c->turn);
+    db_bind_id(&q, c->parent);
+    db_bind_int(&q, c->arm);
+    db_bind_int(&q, c->signal);
+    db_bind_text(&q, c->name ? c->name : "");
+    db_bind_int(&q, c->found_ns);
+    db_bind_int(&q, c->by_eval);
+    rc = blob_bind(&q, &hash, c->data, c->size, e);
+    if (rc == 0)
+        rc = db_run(&q, e);
+    else
+        db_done(&q);
+    *fresh = rc == 0;
+    return rc;
+}
+
+static int crash_row(struct query *q, store_crash_fn *fn, void *arg, struct err *e)
+{
+    struct store_crash c = {.id = db_int(q), .hang = db_int(q) != 0};
+    size_t n;
+    const void *hash = db_blob(q, &n);
+    if (!hash || n != sizeof c.hash.b)
+        return err_set(e, -EUCLEAN, "%s is damaged: crash %lld has no hash", q->s->path,
+                       (long long)c.id);
+    memcpy(c.hash.b, hash, n);
+    c.size = (size_t)db_int(q);
+    c.instance = db_int(q);
+    c.turn = db_int(q);
+    c.parent = db_int(q);
+    c.arm = (int)db_int(q);
+    c.signal = (int)db_int(q);
+    c.name = db_text(q);
+    c.found_ns = db_int(q);
+    c.by_eval = db_int(q) != 0;
+    struct blob b;
+    int rc = blob_column(q, &c.hash, c.size, &b, e);
+    c.data = b.data;
+    if (rc == 0)
+        rc = fn(arg, &c, e);
+    buf_free(&b.file);
+    return rc;
+}
+
+int store_crashes(struct store *s, store_crash_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q,
+                      "SELECT id, hang, hash, size, instance, turn, parent, arm, signal, name,"
+                      " found_ns, by_eval, data FROM crashes ORDER BY id",
+                      e);
+    if (rc < 0)
+        return rc;
+    while ((rc = db_step(&q, e)) > 0)
+        if ((rc = crash_row(&q, fn, arg, e)) < 0)
+            break;
+    db_done(&q);
+    return rc;
+}

@@ -1,0 +1,94 @@
+/* db: inside of the store: the SQLite connection, cached statements, rows.  Only src/store includes it.
+ *
+ *     struct query q;
+ *     if ((rc = db_query(s, &q, "SELECT a, b FROM t WHERE c = ?", e)) < 0)
+ *         return rc;
+ *     db_bind_int(&q, c);                    // binds go left to right
+ *     while ((rc = db_step(&q, e)) > 0)
+ *         use(db_int(&q), db_text(&q));      // so do columns
+ *     db_done(&q);
+ *
+ * The text of a query must be a literal: its address is the key of the statement cache.  A query that
+ * is asked again while its statement is still being stepped gets a statement of its own, so callbacks
+ * may call the store. */
+#ifndef CAROL_STORE_DB_H
+#define CAROL_STORE_DB_H
+
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+#define DB_STATEMENTS 64
+#define DB_INLINE_MAX ((size_t)1 << 20) /* larger inputs are files in OUT/blobs */
+
+struct store {
+    sqlite3 *db;
+    char *dir, *path;
+    enum store_mode mode;
+    int lock; /* fd holding OUT/lock; -1: none */
+    bool in_transaction;
+    struct {
+        const char *sql;
+        sqlite3_stmt *stmt;
+    } cache[DB_STATEMENTS];
+    int cached;
+};
+
+struct query {
+    struct store *s;
+    sqlite3_stmt *stmt;
+    int bound, column;
+    bool own; /* not from the cache */
+};
+
+CAROL_MUST_CHECK int db_query(struct store *s, struct query *q, const char *sql, struct err *e);
+void db_bind_int(struct query *q, int64_t v);
+void db_bind_id(struct query *q, int64_t id); /* 0 is NULL */
+void db_bind_real(struct query *q, double v);
+void db_bind_text(struct query *q, const char *s); /* NULL is NULL; must live until the step */
+void db_bind_blob(struct query *q, const void *data, size_t n); /* likewise */
+void db_bind_null(struct query *q);
+CAROL_MUST_CHECK int db_step(struct query *q, struct err *e); /* 1: a row, 0: no more */
+void db_done(struct query *q);
+CAROL_MUST_CHECK int db_run(struct query *q, struct err *e); /* all steps, then done */
+
+int64_t db_int(struct query *q); /* NULL is 0 */
+double db_real(struct query *q);
+const char *db_text(struct query *q);           /* NULL is NULL; valid until the next step */
+const void *db_blob(struct query *q, size_t *n); /* never NULL unless the column is; likewise */
+
+/* Statements without results, such as PRAGMA and DDL. */
+CAROL_MUST_CHECK int db_exec(struct store *s, const char *sql, struct err *e);
+/* The error of the latest failed call on the connection, in words. */
+int db_error(struct store *s, const char *doing, struct err *e);
+
+/* A transaction around several statements, unless the caller of the store already has one. */
+CAROL_MUST_CHECK int db_enter(struct store *s, bool *entered, struct err *e);
+int db_leave(struct store *s, bool entered, int rc, struct err *e); /* commits if rc is 0 */
+
+/* schema.c */
+CAROL_MUST_CHECK int schema_create(struct store *s, struct err *e);
+CAROL_MUST_CHECK int schema_open(struct store *s, struct err *e);
+
+/* lock.c */
+CAROL_MUST_CHECK int lock_take(const char *dir, int *fd, struct err *e);
+
+/* blobs.c: bytes of inputs, in the row or in OUT/blobs */
+CAROL_MUST_CHECK int blob_bind(struct query *q, const struct digest *hash, const void *data, size_t n,
+                               struct err *e);
+struct blob {
+    const void *data;
+    size_t size;
+    struct buf file; /* holds the bytes when they are not in the row */
+};
+CAROL_MUST_CHECK int blob_column(struct query *q, const struct digest *hash, size_t size,
+                                 struct blob *b, struct err *e);
+
+/* seeds.c: rows of SEED_COLUMNS given to fn */
+#define SEED_COLUMNS                                                                               \
+    "s.id, s.hash, s.size, s.instance, s.turn, s.parent, s.name, s.found_ns, s.state, s.status, "  \
+    "s.signal, s.cpu_us, s.edges, s.round, s.share, s.data"
+CAROL_MUST_CHECK int seed_row(struct query *q, store_seed_fn *fn, void *arg, struct err *e);
+CAROL_MUST_CHECK int seed_rows(struct query *q, store_seed_fn *fn, void *arg, struct err *e);
+
+#endif

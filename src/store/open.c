@@ -1,0 +1,140 @@
+/* open: opening and closing a campaign's database in its three modes.  Knows no table. */
+#include "base/die.h"
+#include "base/fs.h"
+#include "store/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUSY_MS 30000
+
+static int connect_db(struct store *s, const char *uri, int flags, struct err *e)
+{
+    if (sqlite3_open_v2(uri, &s->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK) {
+        if (!s->db)
+            die_oom();
+        return db_error(s, "open the record", e);
+    }
+    sqlite3_extended_result_codes(s->db, 0);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    return 0;
+}
+
+static char *uri_of(const char *path, const char *query)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    buf_str(&b, "file:");
+    for (const char *p = path; *p; p++)
+        if (*p == '?' || *p == '#' || *p == '%')
+            buf_printf(&b, "%%%02x", *p);
+        else
+            buf_add(&b, p, 1);
+    buf_printf(&b, "?%s", query);
+    return buf_take(&b);
+}
+
+static int sync_dir(const char *dir, struct err *e)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+    if (fd < 0 || fsync(fd) < 0)
+        rc = err_sys(e, "cannot sync %s", dir);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int open_writer(struct store *s, struct err *e)
+{
+    char *blobs = fs_join(s->dir, "blobs"), *uri = uri_of(s->path, "mode=rwc");
+    int rc = fs_mkdirs(blobs, e);
+    if (rc == 0)
+        rc = lock_take(s->dir, &s->lock, e);
+    if (rc == 0)
+        rc = connect_db(s, uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
+    if (rc == 0)
+        rc = db_exec(s,
+                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                     "PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;"
+                     "PRAGMA cache_size = -16384",
+                     e);
+    if (rc == 0)
+        rc = s->mode == STORE_CREATE ? schema_create(s, e) : schema_open(s, e);
+    if (rc == 0)
+        rc = sync_dir(s->dir, e);
+    free(blobs);
+    free(uri);
+    return rc;
+}
+
+/* A directory we cannot write, without the files of a live or killed writer: nobody can change the
+ * database under us as long as it stays so. */
+static bool is_settled(const struct store *s)
+{
+    char *wal = str_fmt("%s-wal", s->path);
+    struct stat st;
+    bool settled = access(s->dir, W_OK) < 0 && (stat(wal, &st) < 0 || st.st_size == 0);
+    free(wal);
+    return settled;
+}
+
+static int open_reader(struct store *s, struct err *e)
+{
+    char *uri = uri_of(s->path, is_settled(s) ? "immutable=1" : "mode=ro");
+    int rc = connect_db(s, uri, SQLITE_OPEN_READONLY, e);
+    if (rc == 0)
+        rc = db_exec(s, "PRAGMA query_only = ON", e);
+    if (rc == 0)
+        rc = schema_open(s, e);
+    if (rc == -EACCES)
+        err_wrap(e, "if you may not write %s, copy it somewhere you may", s->dir);
+    free(uri);
+    return rc;
+}
+
+static int check_there(const struct store *s, struct err *e)
+{
+    if (s->mode == STORE_CREATE || fs_exists(s->path))
+        return 0;
+    err_usage(e, "%s holds no campaign (no carol.db): start one with carol fuzz -o %s", s->dir,
+              s->dir);
+    if (e)
+        e->code = -ENOENT;
+    return -ENOENT;
+}
+
+int store_open(struct store **out, const char *dir, enum store_mode mode, struct err *e)
+{
+    struct store *s = xcalloc(1, sizeof *s);
+    *out = NULL;
+    s->dir = xstrdup(dir);
+    s->path = fs_join(dir, "carol.db");
+    s->mode = mode;
+    s->lock = -1;
+    int rc = check_there(s, e);
+    if (rc == 0)
+        rc = mode == STORE_READ ? open_reader(s, e) : open_writer(s, e);
+    if (rc < 0)
+        store_close(s);
+    else
+        *out = s;
+    return rc;
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->cached; i++)
+        sqlite3_finalize(s->cache[i].stmt);
+    if (s->db)
+        sqlite3_close_v2(s->db);
+    if (s->lock >= 0)
+        close(s->lock);
+    free(s->dir);
+    free(s->path);
+    free(s);
+}

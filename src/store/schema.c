@@ -1,0 +1,161 @@
+/* schema: the tables of carol.db and the steps from each version to the next.  docs/FILES.md explains
+ * them.  A step that was released is never edited: add another. */
+#include "store/db.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define APPLICATION_ID 1128354383 /* "CARO" */
+
+/* step[v] takes a database of version v to v+1; version 0 is an empty one. */
+static const char *const step[] = {
+    "CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+
+    "CREATE TABLE events(id INTEGER PRIMARY KEY, at_ns INTEGER NOT NULL, kind TEXT NOT NULL,"
+    " text TEXT NOT NULL);"
+
+    "CREATE TABLE instances(id INTEGER PRIMARY KEY, fuzzer TEXT NOT NULL, number INTEGER NOT NULL,"
+    " cursor TEXT, shared INTEGER NOT NULL DEFAULT 0, started INTEGER NOT NULL DEFAULT 0,"
+    " UNIQUE(fuzzer, number));"
+
+    "CREATE TABLE turns(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, round INTEGER NOT NULL,"
+    " arm INTEGER NOT NULL, slot INTEGER NOT NULL, instance INTEGER REFERENCES instances(id),"
+    " start_ns INTEGER NOT NULL, parked_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
+    " quota_cycles INTEGER NOT NULL, execs INTEGER NOT NULL, cycles INTEGER NOT NULL,"
+    " offered INTEGER NOT NULL, taken INTEGER NOT NULL, active_ns INTEGER NOT NULL,"
+    " park_ns INTEGER NOT NULL, cpu_ns INTEGER NOT NULL, cpu_parked_ns INTEGER NOT NULL,"
+    " eval_ns INTEGER NOT NULL, inputs INTEGER NOT NULL, new_edges INTEGER NOT NULL,"
+    " crashes INTEGER NOT NULL, hangs INTEGER NOT NULL, raw REAL NOT NULL, reward REAL NOT NULL,"
+    " rarity REAL NOT NULL, sec REAL NOT NULL, died INTEGER NOT NULL, why TEXT NOT NULL);"
+    "CREATE UNIQUE INDEX turns_round ON turns(round) WHERE round > 0;"
+
+    "CREATE TABLE decisions(turn INTEGER PRIMARY KEY REFERENCES turns(id), data BLOB NOT NULL);"
+
+    "CREATE TABLE learner(id INTEGER PRIMARY KEY CHECK(id = 1), turn INTEGER NOT NULL,"
+    " state BLOB NOT NULL);"
+
+    /* data comes last: reading the other columns does not touch its pages. */
+    "CREATE TABLE seeds(id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL,"
+    " instance INTEGER REFERENCES instances(id), turn INTEGER REFERENCES turns(id),"
+    " parent INTEGER REFERENCES seeds(id), name TEXT NOT NULL, found_ns INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, status INTEGER NOT NULL DEFAULT 0,"
+    " signal INTEGER NOT NULL DEFAULT 0, cpu_us INTEGER NOT NULL DEFAULT 0,"
+    " round INTEGER NOT NULL DEFAULT 0, share INTEGER, edges BLOB, data BLOB);"
+    "CREATE INDEX seeds_turn ON seeds(turn);"
+    "CREATE UNIQUE INDEX seeds_share ON seeds(share) WHERE share IS NOT NULL;"
+
+    "CREATE TABLE entries(instance INTEGER NOT NULL REFERENCES instances(id),"
+    " entry INTEGER NOT NULL, seed INTEGER NOT NULL REFERENCES seeds(id),"
+    " PRIMARY KEY(instance, entry)) WITHOUT ROWID;"
+
+    "CREATE TABLE imports(id INTEGER PRIMARY KEY,"
+    " instance INTEGER NOT NULL REFERENCES instances(id),"
+    " seed INTEGER NOT NULL REFERENCES seeds(id), turn INTEGER REFERENCES turns(id),"
+    " delivered INTEGER NOT NULL DEFAULT 0, UNIQUE(instance, seed));"
+    "CREATE INDEX imports_open ON imports(instance, id) WHERE delivered = 0;"
+
+    "CREATE TABLE crashes(id INTEGER PRIMARY KEY, hang INTEGER NOT NULL, hash BLOB NOT NULL,"
+    " size INTEGER NOT NULL, instance INTEGER REFERENCES instances(id),"
+    " turn INTEGER REFERENCES turns(id), parent INTEGER REFERENCES seeds(id),"
+    " arm INTEGER NOT NULL, signal INTEGER NOT NULL, name TEXT NOT NULL,"
+    " found_ns INTEGER NOT NULL, by_eval INTEGER NOT NULL, data BLOB, UNIQUE(hang, hash));"
+
+    "CREATE TABLE calls(id INTEGER PRIMARY KEY, round INTEGER NOT NULL, caller INTEGER NOT NULL,"
+    " callee INTEGER NOT NULL, UNIQUE(caller, callee));"
+
+    "CREATE TABLE clock(id INTEGER PRIMARY KEY CHECK(id = 1), elapsed_ns INTEGER NOT NULL);"
+
+    "CREATE TABLE slots(slot INTEGER PRIMARY KEY, fuzz_ns INTEGER NOT NULL,"
+    " eval_ns INTEGER NOT NULL, idle_ns INTEGER NOT NULL, wall_ns INTEGER NOT NULL);",
+};
+#define VERSION ((int64_t)(sizeof step / sizeof *step))
+
+static int pragma_int(struct store *s, const char *sql, int64_t *v, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, sql, e);
+    if (rc < 0)
+        return rc;
+    rc = db_step(&q, e);
+    *v = rc > 0 ? db_int(&q) : 0;
+    db_done(&q);
+    return rc < 0 ? rc : 0;
+}
+
+/* One transaction per step, version number included: a kill in between leaves a valid version. */
+static int migrate(struct store *s, int64_t version, struct err *e)
+{
+    for (int rc; version < VERSION; version++) {
+        if ((rc = store_begin(s, e)) < 0)
+            return rc;
+        char mark[96];
+        snprintf(mark, sizeof mark, "PRAGMA user_version = %d; PRAGMA application_id = %d",
+                 (int)version + 1, APPLICATION_ID);
+        rc = db_exec(s, step[version], e);
+        if (rc == 0)
+            rc = db_exec(s, mark, e);
+        if (rc == 0)
+            rc = store_commit(s, e);
+        else
+            store_rollback(s);
+        if (rc < 0)
+            return err_wrap(e, "cannot bring %s from version %d to %d", s->path, (int)version,
+                            (int)version + 1);
+    }
+    return 0;
+}
+
+static int versions(struct store *s, int64_t *version, int64_t *application, struct err *e)
+{
+    int rc = pragma_int(s, "PRAGMA user_version", version, e);
+    return rc < 0 ? rc : pragma_int(s, "PRAGMA application_id", application, e);
+}
+
+static int refuse_foreign(struct store *s, int64_t version, int64_t application, struct err *e)
+{
+    if (application != APPLICATION_ID && (application || version))
+        return err_usage(e, "%s is not a campaign of carol: give another directory", s->path);
+    if (version > VERSION)
+        return err_usage(e,
+                         "%s was written by a newer carol (record version %d, this one knows %d): "
+                         "use that carol, or a newer one",
+                         s->path, (int)version, (int)VERSION);
+    return 0;
+}
+
+int schema_create(struct store *s, struct err *e)
+{
+    int64_t version, application;
+    int rc = versions(s, &version, &application, e);
+    if (rc < 0)
+        return rc;
+    if (version || application) { /* version 0 without an id: killed while it was being made */
+        rc = err_usage(e,
+                       "%s already holds a campaign: go on with carol fuzz --resume %s, or give "
+                       "another -o",
+                       s->dir, s->dir);
+        if (e)
+            e->code = -EEXIST;
+        return -EEXIST;
+    }
+    return migrate(s, 0, e);
+}
+
+int schema_open(struct store *s, struct err *e)
+{
+    int64_t version, application;
+    int rc = versions(s, &version, &application, e);
+    if (rc == 0)
+        rc = refuse_foreign(s, version, application, e);
+    if (rc < 0 || version == VERSION)
+        return rc;
+    if (s->mode != STORE_READ)
+        return migrate(s, version, e);
+    if (!version)
+        return err_usage(e, "%s is still empty: the campaign has not begun; try again in a moment",
+                         s->path);
+    return err_usage(e,
+                     "%s is of an older carol (record version %d): carol fuzz --resume %s brings "
+                     "it up to date",
+                     s->path, (int)version, s->dir);
+}

@@ -1,0 +1,202 @@
+/* seeds: inputs by content, their evaluation, and the order in which they are shared. */
+#include "base/die.h"
+#include "store/db.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int known(struct store *s, const struct digest *hash, int64_t *id, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "SELECT id FROM seeds WHERE hash = ?", e);
+    if (rc < 0)
+        return rc;
+    db_bind_blob(&q, hash->b, sizeof hash->b);
+    rc = db_step(&q, e);
+    if (rc > 0)
+        *id = db_int(&q);
+    db_done(&q);
+    return rc;
+}
+
+static int insert(struct store *s, const struct store_seed *seed, const struct digest *hash,
+                  int64_t *id, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q,
+                      "INSERT INTO seeds(hash, size, instance, turn, parent, name, found_ns, state,"
+                      " data) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                      e);
+    if (rc < 0)
+        return rc;
+    db_bind_blob(&q, hash->b, sizeof hash->b);
+    db_bind_int(&q, (int64_t)seed->size);
+    db_bind_id(&q, seed->instance);
+    db_bind_id(&q, seed->turn);
+    db_bind_id(&q, seed->parent);
+    db_bind_text(&q, seed->name ? seed->name : "");
+    db_bind_int(&q, seed->found_ns);
+    db_bind_int(&q, SEED_PENDING);
+    rc = blob_bind(&q, hash, seed->data, seed->size, e);
+    if (rc < 0) {
+        db_done(&q);
+        return rc;
+    }
+    rc = db_run(&q, e);
+    *id = sqlite3_last_insert_rowid(s->db);
+    return rc;
+}
+
+int store_add_seed(struct store *s, const struct store_seed *seed, int64_t *id, bool *fresh,
+                   struct err *e)
+{
+    struct digest hash;
+    hash_bytes(seed->data, seed->size, &hash);
+    *fresh = false;
+    int rc = known(s, &hash, id, e);
+    if (rc)
+        return rc < 0 ? rc : 0;
+    rc = insert(s, seed, &hash, id, e);
+    *fresh = rc == 0;
+    return rc;
+}
+
+/* An UPDATE of one seed must change exactly one row. */
+static int run_on_seed(struct query *q, int64_t id, struct err *e)
+{
+    struct store *s = q->s;
+    int rc = db_run(q, e);
+    if (rc == 0 && sqlite3_changes(s->db) != 1)
+        rc = err_set(e, -ENOENT, "no seed %lld in %s", (long long)id, s->path);
+    return rc;
+}
+
+/* A seed evaluated again after a crash keeps its share number: instances may have it already. */
+int store_seed_done(struct store *s, int64_t id, int status, int signal, uint32_t cpu_us,
+                    const void *edges, size_t edges_size, uint32_t round, bool share, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q,
+                      "UPDATE seeds SET state = ?, status = ?, signal = ?, cpu_us = ?, edges = ?,"
+                      " round = ?, share = CASE WHEN share IS NOT NULL OR NOT ? THEN share ELSE"
+                      " coalesce((SELECT max(share) FROM seeds WHERE share IS NOT NULL), 0) + 1 END"
+                      " WHERE id = ?",
+                      e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, SEED_DONE);
+    db_bind_int(&q, status);
+    db_bind_int(&q, signal);
+    db_bind_int(&q, cpu_us);
+    db_bind_blob(&q, edges, edges_size);
+    db_bind_int(&q, round);
+    db_bind_int(&q, share);
+    db_bind_int(&q, id);
+    return run_on_seed(&q, id, e);
+}
+
+int store_seed_quarantine(struct store *s, int64_t id, uint32_t round, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "UPDATE seeds SET state = ?, round = ? WHERE id = ?", e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, SEED_QUARANTINED);
+    db_bind_int(&q, round);
+    db_bind_int(&q, id);
+    return run_on_seed(&q, id, e);
+}
+
+int seed_row(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
+{
+    struct store_seed r = {.id = db_int(q)};
+    size_t n;
+    const void *hash = db_blob(q, &n);
+    if (!hash || n != sizeof r.hash.b)
+        return err_set(e, -EUCLEAN, "%s is damaged: seed %lld has no hash", q->s->path,
+                       (long long)r.id);
+    memcpy(r.hash.b, hash, n);
+    r.size = (size_t)db_int(q);
+    r.instance = db_int(q);
+    r.turn = db_int(q);
+    r.parent = db_int(q);
+    r.name = db_text(q);
+    r.found_ns = db_int(q);
+    r.state = (enum seed_state)db_int(q);
+    r.status = (int)db_int(q);
+    r.signal = (int)db_int(q);
+    r.cpu_us = (uint32_t)db_int(q);
+    r.edges = db_blob(q, &r.edges_size);
+    r.round = (uint32_t)db_int(q);
+    r.share = db_int(q);
+    struct blob b;
+    int rc = blob_column(q, &r.hash, r.size, &b, e);
+    r.data = b.data;
+    if (rc == 0)
+        rc = fn(arg, &r, e);
+    buf_free(&b.file);
+    return rc;
+}
+
+int seed_rows(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
+{
+    int rc;
+    while ((rc = db_step(q, e)) > 0)
+        if ((rc = seed_row(q, fn, arg, e)) < 0)
+            break;
+    db_done(q);
+    return rc;
+}
+
+int store_turn_seeds(struct store *s, int64_t turn, store_seed_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q,
+                      "SELECT " SEED_COLUMNS " FROM seeds s WHERE s.turn IS ? ORDER BY s.id", e);
+    if (rc < 0)
+        return rc;
+    db_bind_id(&q, turn);
+    return seed_rows(&q, fn, arg, e);
+}
+
+int store_shared_after(struct store *s, int64_t after, int64_t instance, size_t max,
+                       store_seed_fn *fn, void *arg, int64_t *last, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q,
+                      "SELECT s.share, s.instance, " SEED_COLUMNS " FROM seeds s"
+                      " WHERE s.share > ? AND s.share IS NOT NULL ORDER BY s.share",
+                      e);
+    *last = after;
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, after);
+    size_t given = 0;
+    while (given < max && (rc = db_step(&q, e)) > 0) {
+        int64_t share = db_int(&q), finder = db_int(&q);
+        if (!finder || finder != instance) {
+            if ((rc = seed_row(&q, fn, arg, e)) < 0)
+                break;
+            given++;
+        }
+        *last = share;
+    }
+    db_done(&q);
+    return rc < 0 ? rc : 0;
+}
+
+int store_seed_get(struct store *s, int64_t id, store_seed_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "SELECT " SEED_COLUMNS " FROM seeds s WHERE s.id = ?", e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, id);
+    rc = db_step(&q, e);
+    if (rc > 0)
+        rc = seed_row(&q, fn, arg, e);
+    else if (rc == 0)
+        rc = err_set(e, -ENOENT, "no seed %lld in %s", (long long)id, s->path);
+    db_done(&q);
+    return rc;
+}
