@@ -8,8 +8,8 @@
  * waits on `turn` (futex, 1 s timeout, checking that its parent is still the one it was born with).
  * At the first safe point of all it sets `ready` = 1 and waits likewise if turn == done.
  *
- * Imports.  The supervisor writes DIR/inbox/<gen> whole (renamed into place), then sets `gen`.  A file is
- * a run of records {u64 id, u32 size, u32 0, bytes}.  The library takes records in order, each exactly
+ * Imports.  The supervisor writes DIR/inbox/<gen> whole (renamed into place), then sets `gen`; numbers
+ * rise, not necessarily by one.  A file is a run of records {u64 id, u32 size, u32 0, bytes}.  The library takes records in order, each exactly
  * once: `gen_at` is the file it is in, `gen_taken` how many records of that file it has taken; both
  * are updated before the record's execution starts, so a kill -9 can lose at most that one execution and
  * repeats none.  A finished file is unlinked.
@@ -48,11 +48,12 @@ struct ctl_page {
     uint64_t gen_taken;   /* records taken of it */
     uint64_t entries;     /* new entries in the fuzzer's own corpus */
     int64_t paused_ns;    /* time spent parked so far: the virtual clock lags by this */
+    uint64_t inflight;    /* id + 1 of the import whose execution is under way; 0: none */
     int32_t pid;          /* of the fuzzer, as it sees itself */
-    uint32_t reserved[15];
+    uint32_t reserved[13];
 };
 
-struct ctl_record {
+struct __attribute__((packed)) ctl_record { /* anywhere in the file: not aligned */
     uint64_t id;
     uint32_t size, zero;
 };

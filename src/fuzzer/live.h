@@ -1,4 +1,9 @@
-/* live: the common part of a real instance, open to the arms. */
+/* live: the common part of a real instance, open to the arms.
+ *
+ * The fuzzer runs with DIR (o.dir, absolute) as its working directory, so arms give it relative names
+ * ("out", "./ctl.so"): no character of the campaign's path can then be taken for a separator.
+ * DIR/ctl is the page, DIR/tmp its TMPDIR (emptied at every start and stop), DIR/log its output,
+ * DIR/fault what the library complained about. */
 #ifndef CAROL_FUZZER_LIVE_H
 #define CAROL_FUZZER_LIVE_H
 
@@ -17,6 +22,7 @@ struct live {
     struct cage cage;
     struct ctl_page *page;  /* mapped DIR/ctl */
     uint64_t offered;       /* imports delivered so far, in all */
+    uint64_t batch;         /* the batch under delivery (arm->deliver) */
     void *own;              /* the arm's own state, freed with free() */
     /* the rest belongs to fuzzer/instance.c */
     struct live_private *p;

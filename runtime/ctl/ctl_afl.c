@@ -1,0 +1,171 @@
+/* ctl_afl: control of afl-fuzz from its custom mutator hooks: parking, imports, exports.  Mutates
+ * nothing itself. */
+#include "ctl_afl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Calibration of a new entry takes at most 12 executions, and its last call must be over. */
+#define CALIBRATION_CALLS 13
+#define MOPT_CYCLE 1000 /* executions; MOpt tells of no entries */
+
+enum way { WAY_HAVOC = 0, WAY_ADDRESS, WAY_FUZZ };
+
+static struct {
+    enum way way;
+    bool fuzzing;         /* start-up is over */
+    bool armed;           /* the next execution may run an import */
+    bool ran;             /* at least one execution since the last queue_get */
+    unsigned calibrating; /* calls left in which nothing may be touched */
+    unsigned batch;       /* executions since the last cycle (WAY_ADDRESS) */
+    void *address;        /* where the first call of all came from */
+    int64_t last_ns, timeout_ns;
+} st;
+
+CTL_EXPORTED void *afl_custom_init(void *afl, unsigned seed);
+CTL_EXPORTED void afl_custom_deinit(void *data);
+CTL_EXPORTED size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n,
+                                            unsigned char **out);
+CTL_EXPORTED void afl_custom_post_run(void *data);
+CTL_EXPORTED unsigned char afl_custom_queue_get(void *data, const unsigned char *name);
+CTL_EXPORTED unsigned char afl_custom_queue_new_entry(void *data, const unsigned char *name,
+                                                      const unsigned char *parent);
+
+void *afl_custom_init(void *afl, unsigned seed)
+{
+    (void)afl;
+    (void)seed;
+    const char *way = getenv(CTL_AFL_ENV_IMPORT), *ms = getenv(CTL_AFL_ENV_TIMEOUT);
+    if (way && strcmp(way, "address") == 0)
+        st.way = WAY_ADDRESS;
+    else if (way && strcmp(way, "fuzz") == 0)
+        st.way = WAY_FUZZ;
+    st.timeout_ns = (ms ? strtoll(ms, NULL, 10) : 1000) * 1000000;
+    ctl_afl_on_init();
+    unsetenv(CTL_AFL_ENV_IMPORT);
+    unsetenv(CTL_AFL_ENV_TIMEOUT);
+    unsetenv(CTL_AFL_ENV_SEED);
+    return &st;
+}
+
+void afl_custom_deinit(void *data)
+{
+    (void)data;
+}
+
+/* WAY_ADDRESS: is this call the execution of a fresh mutation?  The one after a slow execution may
+ * be afl-fuzz's second look at a hang, whose result it does not evaluate. */
+static bool may_replace_here(void *from)
+{
+    if (from != st.address || !ctl_import_pending())
+        return false;
+    int64_t now = ctl_real_ns(), last = st.last_ns;
+    st.last_ns = now;
+    return last && now - last < st.timeout_ns - st.timeout_ns / 10;
+}
+
+static void count_cycle(void)
+{
+    if (st.way == WAY_ADDRESS && st.fuzzing && ++st.batch >= MOPT_CYCLE) {
+        st.batch = 0;
+        ctl_add_cycle();
+    }
+}
+
+static size_t substitute(unsigned char **out)
+{
+    const struct ctl_record *r = ctl_import_next();
+    while (r && r->size == 0) /* afl-fuzz executes nothing empty */
+        r = ctl_import_next();
+    if (!r)
+        return 0;
+    *out = (unsigned char *)(uintptr_t)(r + 1);
+    return r->size;
+}
+
+size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigned char **out)
+{
+    void *from = __builtin_return_address(0);
+    (void)data;
+    *out = buf;
+    if (!ctl_page)
+        return n;
+    if (!st.address)
+        st.address = from;
+    if (st.way != WAY_FUZZ)
+        ctl_import_done();
+    if (st.calibrating) {
+        st.calibrating--;
+        st.armed = false;
+        st.last_ns = 0;
+        return n;
+    }
+    if (!st.fuzzing) {
+        st.fuzzing = __atomic_load_n(&ctl_page->started, __ATOMIC_ACQUIRE) != 0;
+        if (!st.fuzzing)
+            return n;
+    }
+    if (ctl_parking_wanted() || !ctl_page->ready) {
+        ctl_safe_point();
+        st.last_ns = 0;
+    }
+    bool now = st.way == WAY_HAVOC ? st.armed : st.way == WAY_ADDRESS && may_replace_here(from);
+    st.armed = false;
+    if (now) {
+        size_t size = substitute(out);
+        st.last_ns = 0;
+        if (size)
+            return size;
+    }
+    *out = buf;
+    return n;
+}
+
+void afl_custom_post_run(void *data)
+{
+    (void)data;
+    st.ran = true;
+    ctl_add_exec();
+    count_cycle();
+}
+
+unsigned char afl_custom_queue_get(void *data, const unsigned char *name)
+{
+    (void)data;
+    (void)name;
+    if (st.ran && st.fuzzing && st.way != WAY_ADDRESS)
+        ctl_add_cycle();
+    st.ran = false;
+    st.fuzzing = true;
+    if (!st.calibrating)
+        ctl_safe_point();
+    return 1;
+}
+
+unsigned char afl_custom_queue_new_entry(void *data, const unsigned char *name,
+                                         const unsigned char *parent)
+{
+    (void)data;
+    if (!parent) /* the start corpus */
+        return 0;
+    const char *path = (const char *)name, *slash = strrchr(path, '/');
+    int64_t import = ctl_import_id();
+    ctl_export(slash ? slash + 1 : path, import);
+    st.calibrating = CALIBRATION_CALLS;
+    if (import < 0)
+        ctl_afl_on_new_entry();
+    return 0;
+}
+
+/* Only the havoc stage asks for this; its buffer may be replaced before the execution. */
+CTL_EXPORTED size_t afl_custom_havoc_mutation(void *data, unsigned char *buf, size_t n,
+                                              unsigned char **out, size_t max);
+size_t afl_custom_havoc_mutation(void *data, unsigned char *buf, size_t n, unsigned char **out,
+                                 size_t max)
+{
+    (void)data;
+    (void)max;
+    *out = buf;
+    st.armed = st.way == WAY_HAVOC && ctl_import_pending();
+    return n;
+}

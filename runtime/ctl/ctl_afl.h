@@ -1,0 +1,24 @@
+/* ctl_afl: the hooks of afl-fuzz's custom mutator interface that every AFL arm shares.
+ *
+ * afl-fuzz calls post_process before every execution (calibration, trim, every stage), post_run after
+ * it, queue_get before an entry is fuzzed and queue_new_entry after a new one was written.  We park
+ * in post_process and in queue_get, never before the first entry is fuzzed and never while a new
+ * entry is calibrated (its speed is being measured).
+ *
+ * Ways of import, CAROL_CTL_IMPORT: "havoc" (the havoc stage asks us for a mutation: the buffer stays
+ * and the next execution runs the import), "address" (MOpt calls no hook in its stage: any call from where the
+ * very first came), "fuzz" (the library's own afl_custom_fuzz takes imports by itself). */
+#ifndef CAROL_CTL_AFL_H
+#define CAROL_CTL_AFL_H
+
+#include "ctl.h"
+
+#define CTL_AFL_ENV_IMPORT "CAROL_CTL_IMPORT"
+#define CTL_AFL_ENV_TIMEOUT "CAROL_CTL_TIMEOUT_MS"
+#define CTL_AFL_ENV_SEED "CAROL_CTL_SEED"
+
+/* Called by the hooks; a library with a mutator of its own defines them, others link ctl_afl_none.c. */
+void ctl_afl_on_init(void);
+void ctl_afl_on_new_entry(void); /* a new entry of the fuzzer's own (not of an import) was found */
+
+#endif

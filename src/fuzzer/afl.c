@@ -1,0 +1,240 @@
+/* afl: lays out afl-fuzz's directory, builds its command and its environment, hands imports over.  What
+ * it found is read in afl_harvest.c. */
+#include "fuzzer/afl.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/where.h"
+#include "fuzzer/ctlpage.h"
+#include "fuzzer/inbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAP_MIN 65536 /* below, afl-fuzz takes every seed for a crash */
+#define INPUT_MAX ((size_t)1 << 20) /* afl-fuzz's MAX_FILE */
+
+static int need_file(char *path, const char *what, struct err *e)
+{
+    int rc = 0;
+    if (access(path, R_OK) < 0)
+        rc = err_env(e, "%s is missing: %s; run `make setup` and `make`", what, path);
+    free(path);
+    return rc;
+}
+
+int afl_check(const struct instance_opts *o, const struct afl_way *w, struct err *e)
+{
+    (void)o;
+    int rc = need_file(where_engine("afl/afl-fuzz"), "afl-fuzz", e);
+    return rc < 0 ? rc : need_file(where_runtime(w->library), "the control library", e);
+}
+
+static int write_seed(const char *dir, const char *name, const void *data, size_t n, struct err *e)
+{
+    char *path = fs_join(dir, name);
+    int rc = fs_write_quick(path, data, n, e);
+    free(path);
+    return rc;
+}
+
+int afl_prepare(struct live *lv, const struct input *seeds, size_t n, struct err *e)
+{
+    char *in = fs_join(lv->o.dir, "in");
+    size_t usable = 0;
+    int rc = fs_mkdirs(in, e);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        char name[32];
+        if (seeds[i].size == 0)
+            continue; /* afl-fuzz does not read empty files */
+        snprintf(name, sizeof name, "s%012lld", (long long)seeds[i].id);
+        rc = write_seed(in, name, seeds[i].data,
+                        seeds[i].size < INPUT_MAX ? seeds[i].size : INPUT_MAX, e);
+        usable++;
+    }
+    if (rc == 0 && usable == 0)
+        rc = write_seed(in, "fallback", "0", 1, e);
+    if (rc == 0)
+        rc = inbox_known_add(lv->o.dir, seeds, n, e);
+    free(in);
+    return rc;
+}
+
+/* Move crashes/ or hangs/ aside under the next free number.  afl-fuzz would do so under a name of one
+ * second's resolution and delete them when that name is taken. */
+static void move_aside(const char *out, const char *what)
+{
+    char *from = fs_join(out, what);
+    if (rmdir(from) < 0 && errno != ENOENT)
+        for (int n = 0; n < 1000000; n++) {
+            char *to = str_fmt("%s.%d", from, n);
+            bool done = !fs_exists(to) && rename(from, to) == 0;
+            free(to);
+            if (done)
+                break;
+        }
+    free(from);
+}
+
+/* A queue file that was created but not written when afl-fuzz was killed would shift all numbers. */
+static void remove_unwritten(const char *out, const char *sub)
+{
+    char *dir = fs_join(out, sub);
+    struct strv names = {0};
+    if (fs_is_dir(dir) && fs_list(dir, &names, NULL) == 0)
+        for (size_t i = 0; i < names.n; i++) {
+            struct stat st;
+            char *path = fs_join(dir, names.v[i]);
+            if (str_starts(names.v[i], "id:") && stat(path, &st) == 0 && st.st_size == 0)
+                unlink(path);
+            free(path);
+        }
+    strv_free(&names);
+    free(dir);
+}
+
+/* True: there is a queue to resume from.  Otherwise its last life ended before it had one, and an input
+ * of one byte is added, in case none of the seeds was to afl-fuzz's liking. */
+static bool ready_to_resume(struct live *lv)
+{
+    char *out = fs_join(lv->o.dir, "out/default"), *q = fs_join(out, "queue"),
+         *r = fs_join(out, "_resume"), *stats = fs_join(out, "fuzzer_stats");
+    bool ok = (fs_is_dir(q) || fs_is_dir(r)) && ctl_get64(&lv->page->execs) > 0 && fs_exists(stats);
+    if (ok) {
+        afl_settle(lv);
+        remove_unwritten(out, "queue");
+        remove_unwritten(out, "_resume");
+        move_aside(out, "crashes");
+        move_aside(out, "hangs");
+    }
+    free(out);
+    free(q);
+    free(r);
+    free(stats);
+    return ok;
+}
+
+static int link_library(struct live *lv, const struct afl_way *w, struct err *e)
+{
+    char *lib = where_runtime(w->library), *real = realpath(lib, NULL),
+         *link = fs_join(lv->o.dir, "ctl.so");
+    unlink(link);
+    int rc = 0;
+    if (!real || symlink(real, link) < 0)
+        rc = err_sys(e, "cannot link %s as %s", lib, link);
+    free(lib);
+    free(real);
+    free(link);
+    return rc;
+}
+
+/* afl-fuzz reads a "@" in the name of a dictionary as a level: give it a plain name. */
+static int link_dict(struct live *lv, struct err *e)
+{
+    char *real = realpath(lv->o.dict, NULL), *link = fs_join(lv->o.dir, "dict");
+    unlink(link);
+    int rc = 0;
+    if (!real || symlink(real, link) < 0)
+        rc = err_sys(e, "cannot use the dictionary %s", lv->o.dict);
+    free(real);
+    free(link);
+    return rc;
+}
+
+static void add_environment(struct live *lv, const struct afl_way *w, struct strv *env)
+{
+    static const char *const fixed[] = {
+        "AFL_NO_UI=1", "AFL_NO_AFFINITY=1", "AFL_SKIP_CPUFREQ=1",
+        "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1", "AFL_NO_CRASH_README=1", "AFL_NO_FASTRESUME=1",
+        "AFL_NO_SYNC=1", "AFL_CRASHING_SEEDS_AS_NEW_CRASH=1", "AFL_TESTCACHE_SIZE=10",
+        "AFL_FORKSRV_INIT_TMOUT=30000", "LD_PRELOAD=./ctl.so",
+        "AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so", NULL};
+    for (size_t i = 0; fixed[i]; i++)
+        strv_add(env, fixed[i]);
+    uint64_t map = lv->o.target->family[lv->arm->family].map_size;
+    if (map) /* saves 24 MB per instance against afl-fuzz's default */
+        strv_addf(env, "AFL_MAP_SIZE=%llu", (unsigned long long)(map > MAP_MIN ? map : MAP_MIN));
+    strv_addf(env, "AFL_HANG_TMOUT=%u", lv->o.timeout_ms);
+    strv_addf(env, "CAROL_CTL_IMPORT=%s", w->imports);
+    strv_addf(env, "CAROL_CTL_TIMEOUT_MS=%u", lv->o.timeout_ms);
+    strv_addf(env, "CAROL_CTL_SEED=%llu", (unsigned long long)lv->o.seed);
+    if (w->only_library)
+        strv_add(env, "AFL_CUSTOM_MUTATOR_ONLY=1");
+    if (w->plain)
+        strv_add(env, "AFL_FRAMESHIFT_DISABLE=1");
+    /* afl-fuzz refuses to start with sanitizer options that lack these. */
+    static const char *const want[][2] = {{"ASAN_OPTIONS", "abort_on_error=1:symbolize=0"},
+                                          {"MSAN_OPTIONS", "exit_code=86:symbolize=0"},
+                                          {"LSAN_OPTIONS", "symbolize=0"}};
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
+        if (getenv(want[i][0]))
+            strv_addf(env, "%s=%s:%s", want[i][0], getenv(want[i][0]), want[i][1]);
+}
+
+static void add_target(struct live *lv, struct strv *argv)
+{
+    strv_add(argv, "--");
+    strv_add(argv, lv->o.target->family[lv->arm->family].binary);
+    if (lv->o.args)
+        for (size_t i = 0; lv->o.args[i]; i++)
+            strv_add(argv, lv->o.args[i]);
+    else if (lv->o.target->args)
+        strv_split(argv, lv->o.target->args, '\n');
+    else if (lv->o.target->kind == TARGET_FILE)
+        strv_add(argv, "@@");
+}
+
+/* No -s: with it afl-fuzz replaces measured execution times by made-up ones. */
+int afl_command(struct live *lv, bool again, const struct afl_way *w, struct strv *argv,
+                struct strv *env, struct err *e)
+{
+    bool resume = again && ready_to_resume(lv);
+    int rc = link_library(lv, w, e);
+    if (rc == 0 && lv->o.dict)
+        rc = link_dict(lv, e);
+    if (rc == 0 && again && !resume) {
+        char *in = fs_join(lv->o.dir, "in");
+        rc = write_seed(in, "fallback", "0", 1, e);
+        free(in);
+    }
+    if (rc < 0)
+        return rc;
+    strv_take(argv, where_engine("afl/afl-fuzz"));
+    strv_add(argv, "-i");
+    strv_add(argv, resume ? "-" : "in");
+    strv_add(argv, "-o");
+    strv_add(argv, "out");
+    strv_add(argv, "-t");
+    strv_addf(argv, "%u", lv->o.timeout_ms);
+    strv_add(argv, "-m");
+    if (lv->o.mem_bytes)
+        strv_addf(argv, "%llu", (unsigned long long)(lv->o.mem_bytes >> 20));
+    else
+        strv_add(argv, "none");
+    if (w->plain)
+        strv_add(argv, "-z");
+    if (lv->o.dict) {
+        strv_add(argv, "-x");
+        strv_add(argv, "dict");
+    }
+    for (size_t i = 0; w->args && w->args[i]; i++)
+        strv_add(argv, w->args[i]);
+    add_target(lv, argv);
+    add_environment(lv, w, env);
+    return 0;
+}
+
+int afl_deliver(struct live *lv, const struct input *inputs, size_t n, struct err *e)
+{
+    return inbox_deliver(lv->o.dir, lv->page, lv->batch, inputs, n, e);
+}
+
+uint64_t afl_taken(struct live *lv)
+{
+    return ctl_get64(&lv->page->taken);
+}

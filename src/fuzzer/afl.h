@@ -1,0 +1,36 @@
+/* afl: what the five arms on afl-fuzz share: directories, command line, imports, harvest.
+ *
+ * DIR/in              the start corpus, files named s<id of the seed>
+ * DIR/out/default     afl-fuzz's own output directory
+ * DIR/out/default/{crashes,hangs}.<n>   those of the n-th life of it (before each restart we move them)
+ * DIR/ctl.so          link to the control library, preloaded and given as the custom mutator
+ * DIR/export          written by the library: "<import id or -1> <queue file>" per new entry
+ *
+ * An arm is a table of the differences: */
+#ifndef CAROL_FUZZER_AFL_H
+#define CAROL_FUZZER_AFL_H
+
+#include "fuzzer/arm.h"
+#include "fuzzer/live.h"
+
+struct afl_way {
+    const char *library;      /* below the runtime directory */
+    const char *imports;      /* CAROL_CTL_IMPORT (runtime/ctl/ctl_afl.h) */
+    bool only_library;        /* AFL_CUSTOM_MUTATOR_ONLY */
+    bool plain;               /* no deterministic stage, no FrameShift */
+    const char *const *args;  /* further words; NULL: none */
+};
+
+CAROL_MUST_CHECK int afl_check(const struct instance_opts *o, const struct afl_way *w, struct err *e);
+CAROL_MUST_CHECK int afl_prepare(struct live *lv, const struct input *seeds, size_t n, struct err *e);
+CAROL_MUST_CHECK int afl_command(struct live *lv, bool again, const struct afl_way *w,
+                                 struct strv *argv, struct strv *env, struct err *e);
+CAROL_MUST_CHECK int afl_deliver(struct live *lv, const struct input *inputs, size_t n, struct err *e);
+uint64_t afl_taken(struct live *lv);
+CAROL_MUST_CHECK int afl_harvest(struct live *lv, struct harvest *h, struct err *e);
+
+/* fuzzer/afl_harvest.c: after a death, before anything is read or started again: an import that was being
+ * executed when afl-fuzz was killed, and whose file was written, gets its line in the export list. */
+void afl_settle(struct live *lv);
+
+#endif

@@ -1,0 +1,287 @@
+/* afl_harvest: reads afl-fuzz's queue, crashes and hangs: everything above the cursor, exactly once.
+ * Changes nothing in its directories.
+ *
+ * Cursor: "q=<next queue id> c=<life>.<next id> h=<life>.<next id>". */
+#include "base/die.h"
+#include "base/fs.h"
+#include "fuzzer/afl.h"
+#include "fuzzer/ctlpage.h"
+#include "fuzzer/inbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX_BYTES ((size_t)64 << 20)
+
+struct position {
+    long long life, id;
+};
+
+struct cursor {
+    long long queue;
+    struct position crash, hang;
+};
+
+/* What the export list says: import id by queue id. */
+struct imports {
+    int64_t *v; /* -1: its own find */
+    size_t n;
+};
+
+static struct cursor cursor_read(const char *s)
+{
+    struct cursor c = {0};
+    if (s && sscanf(s, "q=%lld c=%lld.%lld h=%lld.%lld", &c.queue, &c.crash.life, &c.crash.id,
+                    &c.hang.life, &c.hang.id) != 5)
+        return (struct cursor){0};
+    return c;
+}
+
+/* "id:000012,..." -> 12; -1: not such a name. */
+static long long number_of(const char *name)
+{
+    char *end;
+    if (!str_starts(name, "id:"))
+        return -1;
+    long long v = strtoll(name + 3, &end, 10);
+    return end == name + 3 ? -1 : v;
+}
+
+/* The number after "key" in a name, -1: none. */
+static long long field_of(const char *name, const char *key)
+{
+    const char *at = strstr(name, key);
+    char *end;
+    if (!at)
+        return -1;
+    at += strlen(key);
+    long long v = strtoll(at, &end, 10);
+    return end == at ? -1 : v;
+}
+
+static void note_import(struct imports *im, long long id, int64_t import)
+{
+    if (id < 0 || id > 100000000)
+        return;
+    size_t want = (size_t)id + 1;
+    if (want > im->n) {
+        im->v = xrealloc(im->v, want * sizeof *im->v);
+        for (size_t i = im->n; i < want; i++)
+            im->v[i] = -2;
+        im->n = want;
+    }
+    im->v[id] = import;
+}
+
+/* Lines "<import> <name>"; a last line without its newline was cut by a kill and does not count. */
+static int imports_read(const char *dir, struct imports *im, struct err *e)
+{
+    char *path = fs_join(dir, "export");
+    struct buf b = BUF_INIT((size_t)1 << 30);
+    int rc = fs_exists(path) ? fs_read(path, &b, e) : 0;
+    for (char *line = b.p, *end; rc == 0 && line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = 0;
+        char *name;
+        long long import = strtoll(line, &name, 10);
+        if (name != line && *name == ' ')
+            note_import(im, number_of(name + 1), import);
+    }
+    buf_free(&b);
+    free(path);
+    return rc;
+}
+
+static int read_find(const char *dir, const char *name, struct find *f, struct err *e)
+{
+    char *path = fs_join(dir, name);
+    struct buf b = BUF_INIT(FILE_MAX_BYTES);
+    int rc = fs_read(path, &b, e);
+    f->size = b.len;
+    f->data = buf_take(&b);
+    f->name = xstrdup(name);
+    free(path);
+    return rc;
+}
+
+static void drop_find(struct find *f)
+{
+    free(f->data);
+    free(f->name);
+}
+
+static int add_queue_file(const char *dir, const char *name, const struct imports *im,
+                          struct harvest *h, struct err *e)
+{
+    long long id = number_of(name);
+    struct find f = {.entry = id, .parent_entry = field_of(name, ",src:"), .seed = -1};
+    const char *orig = strstr(name, ",orig:");
+    long long seed = orig ? field_of(name, ",orig:s") : -1;
+    if (!orig && (size_t)id < im->n && im->v[id] >= 0)
+        seed = im->v[id];
+    if (seed >= 0) {
+        f.kind = FIND_IMPORTED;
+        f.seed = seed;
+        f.name = xstrdup(name);
+        harvest_add(h, f);
+        return 0;
+    }
+    if (orig) /* the input we made up when there was none */
+        return 0;
+    f.kind = FIND_SEED;
+    int rc = read_find(dir, name, &f, e);
+    if (rc < 0 || f.size == 0)
+        drop_find(&f);
+    else
+        harvest_add(h, f);
+    return rc;
+}
+
+/* Files of one directory whose number is at least `from`, in order of their numbers. */
+static int numbered_files(const char *dir, long long from, struct strv *out, struct err *e)
+{
+    struct strv names = {0};
+    if (!fs_is_dir(dir))
+        return 0;
+    int rc = fs_list(dir, &names, e);
+    for (size_t i = 0; rc == 0 && i < names.n; i++)
+        if (number_of(names.v[i]) >= from)
+            strv_add(out, names.v[i]);
+    strv_free(&names);
+    return rc;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    long long x = number_of(*(char *const *)a), y = number_of(*(char *const *)b);
+    return x < y ? -1 : x > y;
+}
+
+static void sort_numbers(struct strv *l)
+{
+    if (l->n > 1)
+        qsort(l->v, l->n, sizeof *l->v, by_number);
+}
+
+/* queue/, and _resume/ when afl-fuzz died while it moved from there to queue/. */
+static int harvest_queue(struct live *lv, const char *out, struct cursor *c, struct harvest *h,
+                         struct err *e)
+{
+    static const char *const subs[] = {"queue", "_resume"};
+    struct imports im = {0};
+    int rc = imports_read(lv->o.dir, &im, e);
+    long long from = c->queue;
+    for (size_t s = 0; rc == 0 && s < 2; s++) {
+        char *dir = fs_join(out, subs[s]);
+        struct strv names = {0};
+        rc = numbered_files(dir, from, &names, e);
+        sort_numbers(&names);
+        for (size_t i = 0; rc == 0 && i < names.n; i++) {
+            rc = add_queue_file(dir, names.v[i], &im, h, e);
+            if (number_of(names.v[i]) >= c->queue)
+                c->queue = number_of(names.v[i]) + 1;
+        }
+        strv_free(&names);
+        free(dir);
+        if (c->queue > from)
+            break; /* the two hold the same files; one pass is enough unless queue/ is still empty */
+    }
+    free(im.v);
+    return rc;
+}
+
+static int harvest_life(const char *dir, enum find_kind kind, const struct inbox_known *known,
+                        long long *from, struct harvest *h, struct err *e)
+{
+    struct strv names = {0};
+    int rc = numbered_files(dir, *from, &names, e);
+    sort_numbers(&names);
+    for (size_t i = 0; rc == 0 && i < names.n; i++) {
+        const char *name = names.v[i];
+        struct find f = {.kind = kind, .entry = -1, .seed = -1};
+        *from = number_of(name) + 1;
+        if (strstr(name, ",op:dry_run")) /* a seed of ours, or an entry harvested before */
+            continue;
+        f.parent_entry = field_of(name, ",src:");
+        f.signal = kind == FIND_CRASH && field_of(name, ",sig:") > 0 ? (int)field_of(name, ",sig:") : 0;
+        rc = read_find(dir, name, &f, e);
+        if (rc < 0 || f.size == 0 || inbox_known(known, f.data, f.size))
+            drop_find(&f);
+        else
+            harvest_add(h, f);
+    }
+    strv_free(&names);
+    return rc;
+}
+
+/* All lives of crashes/ or hangs/ from the cursor on; the current one has the highest number. */
+static int harvest_lives(const char *out, const char *what, enum find_kind kind,
+                         const struct inbox_known *known, struct position *at, struct harvest *h,
+                         struct err *e)
+{
+    for (;;) {
+        char *past = str_fmt("%s/%s.%lld", out, what, at->life), *now = fs_join(out, what);
+        bool is_past = fs_is_dir(past);
+        int rc = harvest_life(is_past ? past : now, kind, known, &at->id, h, e);
+        free(past);
+        free(now);
+        if (rc < 0 || !is_past)
+            return rc;
+        at->life++;
+        at->id = 0;
+    }
+}
+
+int afl_harvest(struct live *lv, struct harvest *h, struct err *e)
+{
+    char *out = fs_join(lv->o.dir, "out/default");
+    struct cursor c = cursor_read(lv->in.cursor);
+    struct inbox_known known = {0};
+    if (lv->in.state != INST_PARKED)
+        afl_settle(lv);
+    int rc = inbox_known_load(lv->o.dir, &known, e);
+    if (rc == 0)
+        rc = harvest_queue(lv, out, &c, h, e);
+    if (rc == 0)
+        rc = harvest_lives(out, "crashes", FIND_CRASH, &known, &c.crash, h, e);
+    if (rc == 0)
+        rc = harvest_lives(out, "hangs", FIND_HANG, &known, &c.hang, h, e);
+    free(h->cursor);
+    h->cursor = str_fmt("q=%lld c=%lld.%lld h=%lld.%lld", c.queue, c.crash.life, c.crash.id,
+                        c.hang.life, c.hang.id);
+    inbox_known_free(&known);
+    free(out);
+    return rc;
+}
+
+void afl_settle(struct live *lv)
+{
+    uint64_t inflight = ctl_get64(&lv->page->inflight);
+    if (!inflight)
+        return;
+    char *queue = fs_join(lv->o.dir, "out/default/queue"), *list = fs_join(lv->o.dir, "export");
+    struct imports im = {0};
+    struct strv names = {0};
+    if (imports_read(lv->o.dir, &im, NULL) == 0 && numbered_files(queue, 0, &names, NULL) == 0 &&
+        names.n) {
+        sort_numbers(&names);
+        const char *top = names.v[names.n - 1];
+        long long id = number_of(top);
+        bool listed = (size_t)id < im.n && im.v[id] > -2;
+        int fd = !listed && !strstr(top, ",orig:")
+                     ? open(list, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+        if (fd >= 0) {
+            /* The newline first ends a line that a kill may have cut. */
+            dprintf(fd, "\n%lld %s\n", (long long)(inflight - 1), top);
+            close(fd);
+        }
+    }
+    ctl_set64(&lv->page->inflight, 0);
+    strv_free(&names);
+    free(im.v);
+    free(queue);
+    free(list);
+}

@@ -1,0 +1,32 @@
+/* live_private: what fuzzer/instance.c keeps to itself, and the pieces it is made of. */
+#ifndef CAROL_FUZZER_LIVE_PRIVATE_H
+#define CAROL_FUZZER_LIVE_PRIVATE_H
+
+#include "fuzzer/live.h"
+#include "fuzzer/output.h"
+
+struct live_private {
+    struct output out;
+    int event_fd;
+    int cpu;                    /* pinned to; -1: not */
+    struct timer cap, attach, stopping, later;
+    enum instance_event later_event;
+    bool turn_asked;            /* a turn was asked for before it was ready */
+    bool stopped;               /* by SIGSTOP */
+    unsigned by_signal;         /* how often that was needed */
+    uint32_t faults;
+    int64_t cap_ns, resumed_at, asked_at;
+    int64_t cpu0, cpu_parked;   /* CPU time used at the last resume and at the last park */
+    uint64_t execs0, cycles0, taken0, offered0;
+};
+
+CAROL_MUST_CHECK int live_open(struct instance **out, struct loop *l, const struct arm *arm,
+                               const struct instance_opts *o, struct err *e);
+void live_kill_now(struct live *lv);
+
+/* fuzzer/opts.c: a copy that owns its strings; dir is made and becomes absolute. */
+CAROL_MUST_CHECK int live_copy_opts(struct instance_opts *to, const struct instance_opts *from,
+                                    struct err *e);
+void live_free_opts(struct instance_opts *o);
+
+#endif

@@ -1,0 +1,68 @@
+/* mopt: AFL++ with MOpt's particle swarm choosing the havoc operators, and nothing else.
+ *
+ * afl-fuzz refuses a custom mutator library together with -L 0; the build of ours has that one check
+ * lifted.  A user's own unmodified binary is run the other way: -L -1, all other stages off by a
+ * library that asks for no mutation of its own.  Which of the two a binary is, its message tells. */
+#include "base/buf.h"
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/where.h"
+#include "fuzzer/afl.h"
+#include "fuzzer/ctlpage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const pure_args[] = {"-L", "0", NULL};
+static const struct afl_way pure = {.library = "ctl/libcarolctl.so", .imports = "address",
+                                    .plain = true, .args = pure_args};
+static const char *const beside_args[] = {"-L", "-1", NULL};
+static const struct afl_way beside = {.library = "ctl/libcarolnull.so", .imports = "address",
+                                      .only_library = true, .plain = true, .args = beside_args};
+
+/* The refusal is compiled out together with its message. */
+static bool is_patched(void)
+{
+    static int known = -1;
+    static const char refusal[] = "MOpt and custom mutator are mutually exclusive";
+    if (known >= 0)
+        return known == 1;
+    char *path = where_engine("afl/afl-fuzz");
+    struct buf b = BUF_INIT((size_t)64 << 20);
+    if (fs_read(path, &b, NULL) == 0)
+        known = memmem(b.p, b.len, refusal, sizeof refusal - 1) ? 0 : 1;
+    buf_free(&b);
+    free(path);
+    return known == 1;
+}
+
+static int check(const struct instance_opts *o, struct err *e)
+{
+    return afl_check(o, is_patched() ? &pure : &beside, e);
+}
+
+static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
+{
+    return afl_command(lv, again, is_patched() ? &pure : &beside, argv, env, e);
+}
+
+/* No hook tells the library that start-up is over; this line does. */
+static void line(struct live *lv, const char *text)
+{
+    if (strstr(text, "Fuzzing test case #"))
+        ctl_set32(&lv->page->started, 1);
+}
+
+const struct arm arm_mopt = {
+    .name = "mopt",
+    .family = FAMILY_AFL,
+    .cycle = "1000 executions",
+    .check = check,
+    .prepare = afl_prepare,
+    .command = command,
+    .deliver = afl_deliver,
+    .taken = afl_taken,
+    .harvest = afl_harvest,
+    .line = line,
+    .noise = "Fuzzing test case #",
+};

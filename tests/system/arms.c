@@ -1,0 +1,551 @@
+/* arms: one real fuzzer on the toy target (targets/toy.c) under control, checked from outside: what the
+ * target says it executed, what /proc says it cost, what is in the fuzzer's own directory.
+ *
+ *     arms FUZZER KIND BINARY PHASE      KIND: libfuzzer, file, stdin
+ *
+ * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
+ * of the fuzzer, its fork server, its target).  TAP on stdout.  CAROL_TEST_LONG=1: 20 turns. */
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "fuzzer/ctlpage.h"
+#include "fuzzer/fuzzer.h"
+#include "fuzzer/live_private.h"
+#include "proc/tree.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TIMEOUT_MS 250
+#define MAX_SEEDS 512
+
+struct given { /* a seed we gave: start corpus or import */
+    char data[32];
+    size_t size;
+    bool mark, gate;
+    int imported; /* how often reported as FIND_IMPORTED */
+};
+
+static struct {
+    struct loop *loop;
+    struct instance *in;
+    struct manifest m;
+    struct instance_opts o;
+    char dir[64], log[96];
+    enum instance_event last;
+    struct given given[MAX_SEEDS];
+    size_t n_given;
+    uint64_t batch;
+    struct strv names;        /* every queue file harvested */
+    size_t finds, crashes, hangs, crash_bad, echoes;
+    uint64_t offered, taken;
+    int64_t park_ns[64];
+    size_t parks;
+    int64_t cpu_parked_ns, paused_ns, next_pause_ns;
+} t;
+
+static int tests, failed;
+
+static void check(bool ok, const char *fmt, ...) CAROL_PRINTF(2, 3);
+static void check(bool ok, const char *fmt, ...)
+{
+    va_list ap;
+    printf("%sok %d - ", ok ? "" : "not ", ++tests);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    printf("\n");
+    fflush(stdout);
+    failed += !ok;
+}
+
+_Noreturn static void give_up(const char *what, const char *why)
+{
+    check(false, "%s: %s", what, why);
+    printf("1..%d\n", tests);
+    if (t.in)
+        t.in->ops->free(t.in);
+    exit(1);
+}
+
+static void on_event(void *arg, struct instance *in, enum instance_event ev)
+{
+    (void)arg;
+    (void)in;
+    t.last = ev;
+    loop_stop(t.loop);
+}
+
+static void on_late(void *arg)
+{
+    *(bool *)arg = true;
+    loop_stop(t.loop);
+}
+
+/* Run the loop until an event, or give up. */
+static enum instance_event wait_event(const char *what, int64_t max_ns)
+{
+    bool late = false;
+    struct timer tm = {.fn = on_late, .arg = &late};
+    t.last = INSTANCE_NONE;
+    loop_timer(t.loop, &tm, loop_now(t.loop) + max_ns);
+    while (t.last == INSTANCE_NONE && !late)
+        loop_run(t.loop);
+    loop_timer_clear(t.loop, &tm);
+    if (late)
+        give_up(what, "nothing happened in time");
+    return t.last;
+}
+
+static void on_pause_end(void *arg)
+{
+    (void)arg;
+    loop_stop(t.loop);
+}
+
+static void pause_for(int64_t ns)
+{
+    struct timer tm = {.fn = on_pause_end};
+    loop_timer(t.loop, &tm, loop_now(t.loop) + ns);
+    loop_run(t.loop);
+    loop_timer_clear(t.loop, &tm);
+    t.next_pause_ns = ns;
+}
+
+static uint64_t fnv(const void *data, size_t n)
+{
+    const uint8_t *p = data;
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static size_t add_given(const void *data, size_t n)
+{
+    struct given *g = &t.given[t.n_given];
+    if (t.n_given == MAX_SEEDS || n > sizeof g->data)
+        give_up("test", "too many seeds");
+    memcpy(g->data, data, n);
+    g->size = n;
+    return t.n_given++;
+}
+
+static size_t new_mark(void)
+{
+    char text[16];
+    snprintf(text, sizeof text, "MARK%08zu.", t.n_given);
+    size_t id = add_given(text, 13);
+    t.given[id].mark = true;
+    return id;
+}
+
+static size_t new_gate(int digit)
+{
+    uint8_t p[9] = {'G', 'A', 'T', 'E', (uint8_t)('0' + digit)};
+    for (uint32_t v = 0;; v++) {
+        memcpy(p + 5, &v, 4);
+        if (((fnv(p + 4, 5) >> 20) & 0xfffff) == 0x5ca40)
+            break;
+    }
+    size_t id = add_given(p, 9);
+    t.given[id].gate = true;
+    return id;
+}
+
+static void start_corpus(void)
+{
+    add_given("\x01\x00\x03\x02zz\x04\x04" "axyz", 12);
+    add_given("MARK99999999.", 13);
+    add_given("GATE0aaaa", 9);
+    add_given("CRSGxx", 6); /* one bit from a crash */
+}
+
+static void inputs_of(struct input *out, size_t from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct input){.id = (int64_t)(from + i), .data = t.given[from + i].data,
+                                .size = t.given[from + i].size};
+}
+
+static void deliver(size_t from)
+{
+    struct input in[MAX_SEEDS];
+    struct err e = {0};
+    size_t n = t.n_given - from;
+    inputs_of(in, from, n);
+    if (t.in->ops->deliver(t.in, ++t.batch, in, n, &e) < 0)
+        give_up("deliver", e.msg);
+    if (t.in->ops->deliver(t.in, t.batch, in, n, &e) < 0) /* the same batch again: ignored */
+        give_up("deliver again", e.msg);
+    t.offered += n;
+}
+
+/* Does the target's log say it crashed on exactly these bytes? */
+static bool crash_is_logged(const struct find *f)
+{
+    char want[64];
+    struct buf b = BUF_INIT((size_t)64 << 20);
+    snprintf(want, sizeof want, "crash %zu %016llx\n", f->size,
+             (unsigned long long)fnv(f->data, f->size));
+    bool ok = fs_read(t.log, &b, NULL) == 0 && strstr(b.p, want);
+    buf_free(&b);
+    return ok;
+}
+
+static void take_find(const struct find *f)
+{
+    if (f->kind == FIND_IMPORTED) {
+        if (f->seed < 0 || (size_t)f->seed >= t.n_given)
+            give_up("harvest", "an import that was never given");
+        t.given[f->seed].imported++;
+        strv_add(&t.names, f->name);
+        return;
+    }
+    t.finds += f->kind == FIND_SEED;
+    t.crashes += f->kind == FIND_CRASH;
+    t.hangs += f->kind == FIND_HANG;
+    if (f->kind == FIND_CRASH && f->signal != 9 && !crash_is_logged(f))
+        t.crash_bad++;
+    if (f->kind == FIND_SEED)
+        strv_add(&t.names, f->name);
+    for (size_t i = 0; i < t.n_given; i++)
+        if (t.given[i].size == f->size && memcmp(t.given[i].data, f->data, f->size) == 0)
+            t.echoes++;
+}
+
+static void harvest(void)
+{
+    struct harvest h = {0}, twice = {0};
+    struct err e = {0};
+    if (t.in->ops->harvest(t.in, &h, &e) < 0 || t.in->ops->harvest(t.in, &twice, &e) < 0)
+        give_up("harvest", e.msg);
+    if (h.n != twice.n)
+        give_up("harvest", "the same harvest differs when repeated");
+    for (size_t i = 0; i < h.n; i++)
+        take_find(&h.finds[i]);
+    t.in->ops->harvested(t.in, &h);
+    harvest_free(&h);
+    harvest_free(&twice);
+    if (t.in->ops->harvest(t.in, &h, &e) < 0 || h.n != 0)
+        give_up("harvest", "something is harvested twice");
+    harvest_free(&h);
+}
+
+static void resume(double seconds, uint64_t cycles)
+{
+    struct err e = {0};
+    struct turn_quota q = {.cycles = cycles, .cap_ns = (int64_t)(seconds * 1e9)};
+    if (t.in->ops->resume(t.in, &q, -1, &e) < 0)
+        give_up("resume", e.msg);
+}
+
+/* One turn; true: it parked. */
+static bool turn(double seconds)
+{
+    resume(seconds, 0);
+    enum instance_event ev = wait_event("turn", (int64_t)(seconds * 1e9) + 30 * NS_PER_S);
+    const struct turn_report *r = &t.in->report;
+    t.taken += r->taken;
+    if (ev != INSTANCE_PARKED)
+        return false;
+    t.park_ns[t.parks++ % 64] = r->park_ns;
+    t.cpu_parked_ns += r->cpu_parked_ns;
+    t.paused_ns += t.next_pause_ns;
+    printf("# turn: %llu execs %llu cycles, taken %llu/%llu, park %.1f ms, cpu %.0f ms, parked %.0f ms\n",
+           (unsigned long long)r->execs, (unsigned long long)r->cycles, (unsigned long long)r->taken,
+           (unsigned long long)r->offered, (double)r->park_ns / 1e6, (double)r->cpu_ns / 1e6,
+           (double)r->cpu_parked_ns / 1e6);
+    return true;
+}
+
+static void open_instance(char **argv)
+{
+    struct err e = {0};
+    snprintf(t.dir, sizeof t.dir, "/tmp/carol arms;%s,%s.XXXXXX", argv[1], argv[4]);
+    if (!mkdtemp(t.dir) || loop_new(&t.loop, &e) < 0)
+        give_up("setup", e.msg);
+    snprintf(t.log, sizeof t.log, "%s/targetlog", t.dir);
+    setenv("CAROL_TEST_LOG", t.log, 1);
+    enum family f = fuzzer_family(argv[1]);
+    t.m.target = argv[3];
+    t.m.dir = t.dir;
+    t.m.kind = strcmp(argv[2], "libfuzzer") == 0 ? TARGET_LIBFUZZER
+               : strcmp(argv[2], "file") == 0    ? TARGET_FILE : TARGET_STDIN;
+    t.m.family[f] = (struct manifest_family){.ok = true, .binary = argv[3], .map_size = 1};
+    char *sub = fs_join(t.dir, "i:0");
+    t.o = (struct instance_opts){.fuzzer = argv[1], .dir = sub, .target = &t.m,
+                                 .timeout_ms = TIMEOUT_MS, .mem_bytes = UINT64_C(1) << 31, .seed = 7};
+    if (fuzzer_check(&t.o, &e) < 0 || fuzzer_open(&t.in, t.loop, &t.o, &e) < 0)
+        give_up("open", e.msg);
+    t.in->on_event = on_event;
+}
+
+static void start(bool again)
+{
+    struct input in[16];
+    struct err e = {0};
+    inputs_of(in, 0, again ? 0 : t.n_given);
+    int64_t at = loop_now(t.loop);
+    if (t.in->ops->start(t.in, in, again ? 0 : t.n_given, again, &e) < 0)
+        give_up("start", e.msg);
+    if (wait_event("start", 60 * NS_PER_S) != INSTANCE_READY)
+        give_up("start", t.in->report.why);
+    struct tree_usage u;
+    t.in->ops->usage(t.in, &u);
+    printf("# ready after %.0f ms, %d processes, %llu KB\n", (double)(loop_now(t.loop) - at) / 1e6,
+           u.processes, (unsigned long long)u.rss_kb);
+}
+
+/* How often the target logged a line with this text. */
+static int logged(const char *text)
+{
+    struct buf b = BUF_INIT((size_t)64 << 20);
+    int n = 0;
+    if (fs_read(t.log, &b, NULL) == 0)
+        for (const char *s = b.p; (s = strstr(s, text)); s += strlen(text))
+            n++;
+    buf_free(&b);
+    return n;
+}
+
+static void check_marks(void)
+{
+    int marks = 0, once = 0, gates = 0, known = 0;
+    for (size_t i = 0; i < t.n_given; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "mark %.8s\n", t.given[i].data + 4);
+        if (t.given[i].mark) {
+            int n = logged(text);
+            marks++;
+            once += n == 1;
+            if (n != 1)
+                printf("# seed %zu was executed %d times\n", i, n);
+        }
+        gates += t.given[i].gate;
+        known += t.given[i].gate && t.given[i].imported == 1;
+    }
+    check(t.taken == t.offered, "%llu of %llu delivered seeds were taken",
+          (unsigned long long)t.taken, (unsigned long long)t.offered);
+    check(marks == once, "%d of %d marked seeds were executed exactly once", once, marks);
+    check(gates == known, "%d of %d seeds that open an edge are in its corpus, told once", known,
+          gates);
+    check(t.echoes == 0, "nothing we gave came back as a find (%zu did)", t.echoes);
+}
+
+/* Every file in the queue was harvested once; no name was harvested twice. */
+static void check_queue(const char *queue)
+{
+    struct strv files = {0};
+    char *dir = fs_join(t.o.dir, queue);
+    size_t in_queue = 0, missing = 0, twice = 0;
+    if (!fs_is_dir(dir) || fs_list(dir, &files, NULL) < 0)
+        return;
+    for (size_t i = 0; i < files.n; i++)
+        if (str_starts(files.v[i], "id:")) {
+            in_queue++;
+            missing += !strv_has(&t.names, files.v[i]);
+        }
+    for (size_t i = 0; i < t.names.n; i++)
+        for (size_t k = i + 1; k < t.names.n; k++)
+            twice += strcmp(t.names.v[i], t.names.v[k]) == 0;
+    check(in_queue > 0 && missing == 0 && twice == 0 && in_queue == t.names.n,
+          "%zu files in its queue, %zu harvested, %zu missing, %zu twice", in_queue, t.names.n,
+          missing, twice);
+    strv_free(&files);
+    free(dir);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median_park_ms(void)
+{
+    size_t n = t.parks < 64 ? t.parks : 64;
+    qsort(t.park_ns, n, sizeof t.park_ns[0], by_ns);
+    return n ? (double)t.park_ns[n / 2] / 1e6 : 0;
+}
+
+/* A number of fuzzer_stats (AFL arms); -1: not there. */
+static double stat_of(const char *key)
+{
+    char *path = fs_join(t.o.dir, "out/default/fuzzer_stats");
+    struct buf b = BUF_INIT((size_t)1 << 20);
+    double v = -1;
+    char *at = fs_read(path, &b, NULL) == 0 ? strstr(b.p, key) : NULL;
+    if (at && (at = strchr(at, ':')))
+        v = strtod(at + 1, NULL);
+    buf_free(&b);
+    free(path);
+    return v;
+}
+
+static int segments(void)
+{
+    struct shm_info info;
+    return shmctl(0, SHM_INFO, (struct shmid_ds *)&info) < 0 ? 0 : info.used_ids;
+}
+
+static void stop_and_check(int segments_before)
+{
+    pid_t child;
+    t.in->ops->stop(t.in);
+    if (wait_event("stop", 10 * NS_PER_S) != INSTANCE_STOPPED)
+        give_up("stop", t.in->report.why);
+    char *tmp = fs_join(t.o.dir, "tmp");
+    check(tree_children(getpid(), &child, 1) == 0 && !fs_exists(tmp) &&
+              segments() <= segments_before,
+          "after stop: no process, no shared memory, no temporary directory");
+    free(tmp);
+}
+
+static void phase_turns(void)
+{
+    int n = getenv("CAROL_TEST_LONG") ? 20 : 8, digit = 0;
+    int32_t pid = ((struct live *)t.in)->page->pid;
+    bool all = true, moved = true;
+    for (int i = 0; i < n && all; i++) {
+        size_t from = t.n_given;
+        for (int k = 0; k < 3; k++)
+            new_mark();
+        if (i % 2 && digit < 8)
+            new_gate(digit++);
+        if (i == 2)
+            add_given("CRSHimport", 10); /* a crash it is told of is not its find */
+        deliver(from);
+        all = turn(0.5);
+        moved = moved && t.in->report.execs > 0;
+        if (all)
+            harvest();
+        pause_for((int64_t)(TIMEOUT_MS * 1.6) * NS_PER_MS);
+    }
+    check(all, "%d turns, each ended parked", n);
+    for (int i = 0; i < 4 && all && t.taken < t.offered; i++) /* a trim can hold imports up */
+        turn(0.5), harvest();
+    check(moved && pid == ((struct live *)t.in)->page->pid, "every turn went on with the same process");
+    check_marks();
+    check(t.crashes > 0 && t.crash_bad == 0, "%zu crashes harvested, byte for byte as executed",
+          t.crashes);
+    check(t.hangs == 0, "no hang was reported (%zu were)", t.hangs);
+    check(t.cpu_parked_ns <= 20 * NS_PER_MS + t.paused_ns / 50,
+          "%.0f ms of CPU in %.1f s of pauses", (double)t.cpu_parked_ns / 1e6,
+          (double)t.paused_ns / 1e9);
+    check(((struct live *)t.in)->p->by_signal == 0, "the library parked it every time");
+    check(median_park_ms() < 200, "parked %.1f ms after the request (median)", median_park_ms());
+    check_queue("out/default/queue");
+}
+
+static void phase_slow(void)
+{
+    bool all = true;
+    for (int i = 0; i < 4 && all; i++) {
+        size_t from = t.n_given;
+        new_mark();
+        new_mark();
+        deliver(from);
+        all = turn(2.0);
+        if (all)
+            harvest();
+        pause_for((int64_t)(TIMEOUT_MS * 1.6) * NS_PER_MS);
+    }
+    check(all, "4 turns of a target that needs 20 ms per execution");
+    check_marks();
+    check(median_park_ms() < 60, "parked %.1f ms after the request (median)", median_park_ms());
+    check(t.hangs == 0, "no hang was reported (%zu were)", t.hangs);
+}
+
+/* The process `depth` levels below the fuzzer. */
+static pid_t victim(int depth)
+{
+    pid_t pid = cage_program(&((struct live *)t.in)->cage), child;
+    for (int i = 0; i < depth && pid; i++)
+        pid = tree_children(pid, &child, 1) == 1 ? child : 0;
+    return pid;
+}
+
+static void kill_in_turn(int depth, const char *who)
+{
+    size_t from = t.n_given;
+    new_mark();
+    new_gate(depth);
+    deliver(from);
+    resume(1.0, 0);
+    loop_step(t.loop, 0);
+    pause_for(400 * NS_PER_MS);
+    pid_t pid = victim(depth);
+    if (pid && t.in->state == INST_RUNNING)
+        kill(pid, SIGKILL);
+    enum instance_event ev = wait_event(who, 30 * NS_PER_S);
+    t.taken += t.in->report.taken;
+    printf("# kill -9 of %s (%d): %s %s\n", who, (int)pid,
+           ev == INSTANCE_DIED ? "died:" : "parked", ev == INSTANCE_DIED ? t.in->report.why : "");
+    check(pid > 0 && (ev == INSTANCE_DIED || (ev == INSTANCE_PARKED && depth > 0)),
+          "kill -9 of %s in mid-turn is noticed or survived", who);
+    harvest();
+    if (ev == INSTANCE_DIED)
+        start(true);
+    check(turn(0.5), "the next turn works");
+    harvest();
+}
+
+static void phase_kill(bool persistent)
+{
+    kill_in_turn(0, "the fuzzer");
+    kill_in_turn(1, "its fork server");
+    if (persistent)
+        kill_in_turn(2, "its target");
+    for (int i = 0; i < 4 && t.taken < t.offered; i++)
+        turn(0.5), harvest();
+    int marks = 0, lost = 0, twice = 0;
+    for (size_t i = 0; i < t.n_given; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "mark %.8s\n", t.given[i].data + 4);
+        int n = t.given[i].mark ? logged(text) : 1;
+        marks += t.given[i].mark;
+        lost += n == 0;
+        twice += n > 1 || t.given[i].imported > 1;
+    }
+    check(twice == 0 && lost <= 3, "%d imports over the kills: %d lost, %d twice", marks, lost, twice);
+    check(t.echoes == 0, "nothing we gave came back as a find (%zu did)", t.echoes);
+    check_queue("out/default/queue");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) {
+        fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin BINARY turns|slow|kill\n");
+        return 2;
+    }
+    int before = segments();
+    open_instance(argv);
+    start_corpus();
+    if (strcmp(argv[4], "slow") == 0)
+        setenv("CAROL_TEST_SLEEP_US", "20000", 1);
+    start(false);
+    if (strcmp(argv[4], "turns") == 0)
+        phase_turns();
+    else if (strcmp(argv[4], "slow") == 0)
+        phase_slow();
+    else
+        phase_kill(strcmp(argv[2], "libfuzzer") == 0);
+    stop_and_check(before);
+    if (strcmp(argv[4], "kill") != 0 && stat_of("total_tmout") >= 0)
+        check(stat_of("total_tmout") == 0 && stat_of("stability") >= 99.0,
+              "its own statistics: %.0f time-outs, stability %.2f %%", stat_of("total_tmout"),
+              stat_of("stability"));
+    t.in->ops->free(t.in);
+    loop_free(t.loop);
+    if (!failed && !getenv("CAROL_TEST_KEEP") && fs_remove_tree(t.dir, NULL) < 0)
+        printf("# cannot remove %s\n", t.dir);
+    printf("1..%d\n", tests);
+    return failed != 0;
+}
