@@ -70,6 +70,9 @@ bool carol_cov_sweep(void); /* kill and reap every child; false: some cannot be 
 /* dump.c */
 int carol_cov_dump(const char *path);
 
+/* sha256.c */
+bool carol_cov_sha256_file(const char *path, char hex[64]);
+
 /* syms.c */
 struct cov_sym {
     uintptr_t addr;

@@ -287,12 +287,8 @@ static bool write_table(const struct dump *d, FILE *f)
                               .names_bytes = (uint32_t)d->names_len,
                               .layout = carol_cov_layout(),
                               .checksum = COV_FNV_START};
-    const char *id = getenv(COV_ENV_BUILD_ID);
     memcpy(h.magic, COV_TABLE_MAGIC, sizeof h.magic);
-    memset(h.build_id, '0', sizeof h.build_id);
-    if (id && strlen(id) == sizeof h.build_id)
-        memcpy(h.build_id, id, sizeof h.build_id);
-    bool ok = fwrite(&h, sizeof h, 1, f) == 1;
+    bool ok = carol_cov_sha256_file("/proc/self/exe", h.build_id) && fwrite(&h, sizeof h, 1, f) == 1;
     ok = ok && put(f, &h.checksum, d->edges, d->n_edges * sizeof *d->edges);
     for (size_t i = 0; i < d->n_pairs && ok; i++) {
         uint32_t pred = (uint32_t)d->pairs[i];

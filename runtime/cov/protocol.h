@@ -23,9 +23,8 @@
 #define COV_FD_INPUT 200 /* main() programs: a memfd with the input, also standard input */
 #define COV_INPUT_PATH "/proc/self/fd/200"
 
-#define COV_ENV "CAROL_COV"               /* "lib" or "stdin" or "file": be the executor's server */
-#define COV_ENV_DUMP "CAROL_DUMP"         /* write the table to this file and exit */
-#define COV_ENV_BUILD_ID "CAROL_BUILD_ID" /* 64 hex digits to put into the table */
+#define COV_ENV "CAROL_COV"       /* "lib" or "stdin" or "file": be the executor's server */
+#define COV_ENV_DUMP "CAROL_DUMP" /* write the table to this file and exit */
 
 #define COV_MAGIC "CAROLCV1"
 #define COV_NONE UINT32_MAX
@@ -101,7 +100,7 @@ struct cov_done {
 struct cov_table_hdr {
     char magic[8];
     uint32_t version, hdr_bytes;
-    char build_id[64]; /* hex, no NUL */
+    char build_id[64]; /* SHA-256 of the program's file, hex, no NUL */
     uint32_t n_modules, n_edges, n_funcs, n_preds, names_bytes, pad;
     uint64_t layout;
     uint64_t checksum; /* FNV-1a of everything after the header */

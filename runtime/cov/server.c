@@ -180,6 +180,7 @@ static bool run_worker(uint32_t first, uint32_t end)
 {
     __atomic_store_n(&shm.live->cur, first, __ATOMIC_RELEASE);
     done.workers++;
+    shm.live->beat++;
     carol_cov_flags_clear();
     if (!run_input)
         put_input(first);

@@ -39,6 +39,7 @@ struct table_func {
 struct table {
     char build_id[65];
     uint32_t n_modules, n_edges, n_funcs, n_preds;
+    uint64_t layout; /* hash of all block offsets: the running program tells the same */
     struct table_edge *edges;
     uint32_t *preds; /* edge indices: predecessor blocks, for entries the calling blocks */
     struct table_func *funcs;
