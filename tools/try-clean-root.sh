@@ -36,6 +36,7 @@ command=${3:-make && make test}
 command -v debootstrap >/dev/null || { echo "install debootstrap first: apt-get install debootstrap" >&2; exit 3; }
 
 if [[ ! -e $root/etc/debian_version ]]; then
+    # shellcheck disable=SC2016  # apt's own variable
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
     debootstrap --variant=minbase "$suite" "$root" "$mirror"
     grep -q "^Suites:.*$suite\|^deb .*$suite" /etc/apt/sources.list.d/* /etc/apt/sources.list 2>/dev/null &&

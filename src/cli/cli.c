@@ -5,6 +5,8 @@
 #include <string.h>
 
 const struct cli_verb cli_verbs[] = {
+    {"doctor", "[--json] [--engines DIR]",
+     "what is installed, which fuzzers can run here, what hurts, and the fixes", cli_doctor},
     {"build", "-o DIR [options] (-- CMD... | SOURCE... [-- FLAGS])",
      "build a target in every family, for the fuzzers and the neutral judge", cli_build},
     {NULL, NULL, NULL, NULL},

@@ -1,0 +1,159 @@
+/* doctor: tells what is installed, which fuzzers can run here and what on the host hurts, each with
+ * its fix.  Changes nothing and runs no fuzzer. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/str.h"
+#include "base/where.h"
+#include "cli/cli.h"
+#include "cli/host.h"
+#include "target/tools.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUZZERS = 6 };
+
+struct diagnosis {
+    struct tool_state fuzzers[FUZZERS];
+    struct tool_state families[FAMILY_END];
+    struct host_list host;
+};
+
+static void diagnose(struct diagnosis *d)
+{
+    for (int i = 0; i < FUZZERS; i++)
+        tools_check_fuzzer(tools_fuzzers[i], &d->fuzzers[i]);
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        tools_check_family((enum family)f, &d->families[f]);
+    host_check(&d->host);
+}
+
+static void diagnosis_free(struct diagnosis *d)
+{
+    for (int i = 0; i < FUZZERS; i++)
+        tool_state_free(&d->fuzzers[i]);
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        tool_state_free(&d->families[f]);
+    host_list_free(&d->host);
+}
+
+static bool any_fuzzer(const struct diagnosis *d)
+{
+    for (int i = 0; i < FUZZERS; i++)
+        if (d->fuzzers[i].ok)
+            return true;
+    return false;
+}
+
+static json_t *text_or_null(const char *s)
+{
+    return s ? json_string(s) : json_null();
+}
+
+static json_t *json_of_state(const struct tool_state *s)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "ok", json_boolean(s->ok));
+    json_object_set_new(o, "version", text_or_null(s->version));
+    json_object_set_new(o, "why", text_or_null(s->why));
+    json_object_set_new(o, "fix", text_or_null(s->fix));
+    return o;
+}
+
+static json_t *json_of_host(const struct host_list *l)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < l->n; i++) {
+        json_t *o = json_object();
+        json_object_set_new(o, "id", json_string(l->v[i].id));
+        json_object_set_new(o, "ok", json_boolean(l->v[i].ok));
+        json_object_set_new(o, "what", json_string(l->v[i].what));
+        json_object_set_new(o, "fix", text_or_null(l->v[i].fix));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static void print_json(const struct diagnosis *d)
+{
+    json_t *fuzzers = json_object(), *families = json_object(), *all = json_object();
+    for (int i = 0; i < FUZZERS; i++)
+        json_object_set_new(fuzzers, tools_fuzzers[i], json_of_state(&d->fuzzers[i]));
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        json_object_set_new(families, family_name((enum family)f), json_of_state(&d->families[f]));
+    json_object_set_new(all, "schema", json_integer(1));
+    json_object_set_new(all, "fuzzers", fuzzers);
+    json_object_set_new(all, "families", families);
+    json_object_set_new(all, "host", json_of_host(&d->host));
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    printf("\n");
+    json_decref(all);
+}
+
+static void print_state(const char *name, const struct tool_state *s)
+{
+    printf("  %-13s %-8s %s\n", name, s->ok ? "ok" : "missing",
+           s->ok ? s->version ? s->version : "" : s->why);
+    if (s->fix)
+        printf("  %-13s %-8s fix: %s\n", "", "", s->fix);
+}
+
+static void print_text(const struct diagnosis *d)
+{
+    char *engines = where_engine("");
+    printf("fuzzers (%s)\n", engines);
+    free(engines);
+    for (int i = 0; i < FUZZERS; i++)
+        print_state(tools_fuzzers[i], &d->fuzzers[i]);
+    printf("families that 'carol build' can make\n");
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        print_state(family_name((enum family)f), &d->families[f]);
+    printf("this host\n");
+    for (size_t i = 0; i < d->host.n; i++) {
+        const struct host_item *h = &d->host.v[i];
+        printf("  %-13s %-8s %s\n", h->id, h->ok ? "ok" : "hurts", h->what);
+        if (h->fix)
+            printf("  %-13s %-8s fix: %s\n", "", "", h->fix);
+    }
+    if (!any_fuzzer(d))
+        printf("No fuzzer can run here yet.\n");
+}
+
+static const char options[] = "  --json          the same for programs (schema 1)\n"
+                              "  --engines DIR   look for the fuzzers in DIR (or CAROL_ENGINES)\n";
+
+int cli_doctor(int argc, char **argv)
+{
+    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
+                                          {"engines", required_argument, NULL, 'E'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
+    bool json = false;
+    int c;
+    optind = 1;
+    while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+        if (c == 'h')
+            return cli_help(cli_find("doctor"), options);
+        if (c == '?')
+            return ERR_EXIT_USAGE;
+        if (c == 'E')
+            where_set_engines(optarg);
+        json = json || c == 'j';
+    }
+    if (optind < argc) {
+        fprintf(stderr, "carol: doctor takes no argument '%s'; 'carol doctor --help'\n", argv[optind]);
+        return ERR_EXIT_USAGE;
+    }
+    struct diagnosis d = {0};
+    diagnose(&d);
+    int code = any_fuzzer(&d) ? 0 : ERR_EXIT_ENV;
+    if (json)
+        print_json(&d);
+    else
+        print_text(&d);
+    diagnosis_free(&d);
+    return code;
+}

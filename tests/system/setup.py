@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""The set-up, without network and without building: carol doctor, tools/setup.sh with a pretended
+package system, the changes to the engines, the engine cache with a pretended cargo, the counting
+of tests, the order of modules.   setup.py CAROL SOURCE_ROOT   (TAP)"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+CAROL = os.path.abspath(sys.argv[1])
+ROOT = pathlib.Path(sys.argv[2]).absolute()
+FUZZERS = {"aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa"}
+FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain"}
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def run(*command, env=None, **more):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, check=False,
+                          **more)
+
+
+def script(path, text):
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+
+
+def doctor(*args):
+    out = run(CAROL, "doctor", "--json", *args)
+    return out.returncode, json.loads(out.stdout)
+
+
+@test
+def doctor_answers_with_the_names_of_the_specification(_):
+    code, answer = doctor()
+    check(answer["schema"] == 1, "schema")
+    check(set(answer["fuzzers"]) == FUZZERS, f"fuzzers: {sorted(answer['fuzzers'])}")
+    check(set(answer["families"]) == FAMILIES, f"families: {sorted(answer['families'])}")
+    for name, state in answer["fuzzers"].items():
+        check({"ok", "version", "why", "fix"} <= set(state), f"fields of {name}")
+    for item in answer["host"]:
+        check({"id", "ok", "what", "fix"} <= set(item), f"fields of {item}")
+        check(item["ok"] or item["fix"], f"{item['id']} hurts and has no fix")
+    check({"core_pattern", "cpu_governor", "aslr", "shm", "namespaces", "disk"} <=
+          {item["id"] for item in answer["host"]}, "host checks")
+    check((code == 3) == (not any(f["ok"] for f in answer["fuzzers"].values())), f"exit {code}")
+
+
+@test
+def doctor_without_engines_exits_3_and_names_each_fix(tmp):
+    code, answer = doctor("--engines", str(tmp))
+    check(code == 3, f"exit {code}")
+    for name, state in answer["fuzzers"].items():
+        check(not state["ok"] and str(tmp) in state["why"] and state["fix"], f"{name}: {state}")
+    for name in ("afl", "laf", "hfuzz"):
+        check(not answer["families"][name]["ok"] and answer["families"][name]["fix"], name)
+    check(answer["families"]["plain"]["ok"], "plain needs no engine")
+
+
+@test
+def doctor_sees_a_fuzzer_that_does_not_start(tmp):
+    (tmp / "afl").mkdir()
+    script(tmp / "afl/afl-fuzz", "exit 127\n")
+    _, answer = doctor("--engines", str(tmp))
+    check("does not start" in answer["fuzzers"]["aflpp"]["why"], str(answer["fuzzers"]["aflpp"]))
+
+
+@test
+def doctor_refuses_what_it_does_not_know(_):
+    for wrong in (["--no-such-option"], ["argument"]):
+        check(run(CAROL, "doctor", *wrong).returncode == 2, str(wrong))
+
+
+def pretended_packages(tmp, installed, root):
+    """A PATH in front of ours on which dpkg, apt, id and sudo are pretended."""
+    script(tmp / "dpkg-query", "shift 2; for p in \"$@\"; do echo \"" +
+           ("installed" if installed else "not-installed") + "=$p\"; done\n")
+    script(tmp / "apt-get", f"echo \"$@\" >>'{tmp}/apt.calls'\n")
+    script(tmp / "apt-cache", "echo '  Candidate: 1:1.99.0-1'\n")
+    script(tmp / "id", f"echo {0 if root else 1000}\n")
+    script(tmp / "sudo", "exit 1\n")
+    script(tmp / "cargo", "echo cargo 1.99.0\n")
+    return {"PATH": f"{tmp}:{os.environ['PATH']}"}
+
+
+@test
+def setup_does_nothing_when_nothing_is_missing(tmp):
+    out = run(ROOT / "tools/setup.sh", "lint", env=pretended_packages(tmp, True, True))
+    check(out.returncode == 0 and out.stdout + out.stderr == "", out.stdout + out.stderr)
+    check(not (tmp / "apt.calls").exists(), "apt was called")
+
+
+@test
+def setup_installs_what_is_missing_without_asking(tmp):
+    out = run(ROOT / "tools/setup.sh", env=pretended_packages(tmp, False, True))
+    calls = (tmp / "apt.calls").read_text().splitlines()
+    check(out.returncode == 0 and calls[0].startswith("update"), str(calls))
+    check(calls[1].startswith("install -y") and " clang-19 " in calls[1] and " meson " in calls[1],
+          calls[1])
+
+
+@test
+def setup_prints_the_command_when_it_may_not(tmp):
+    out = run(ROOT / "tools/setup.sh", env=pretended_packages(tmp, False, False))
+    check(out.returncode == 3, f"exit {out.returncode}")
+    check("sudo apt-get install" in out.stderr and "clang-19" in out.stderr, out.stderr)
+    check(not (tmp / "apt.calls").exists(), "apt was called")
+
+
+@test
+def changes_refuse_a_text_that_is_not_there_exactly_once(tmp):
+    (tmp / "changes").write_text("change a: x\nfile f\nfind\none\nput\ntwo\nend\n"
+                                 "change b: y\nfile g\nfind\nthree\nput\nfour\nend\n")
+    apply = ROOT / "tools/apply-changes.py"
+    (tmp / "f").write_text("one\n")
+    for wrong in ("nothing\n", "three\nthree\n"):
+        (tmp / "g").write_text(wrong)
+        out = run(apply, tmp / "changes", tmp)
+        check(out.returncode != 0 and "not once" in out.stderr, out.stderr)
+        check((tmp / "f").read_text() == "one\n", "the other file was changed all the same")
+    (tmp / "g").write_text("three\n")
+    check(run(apply, tmp / "changes", tmp).returncode == 0, "refused a text that is there once")
+    check((tmp / "f").read_text() + (tmp / "g").read_text() == "two\nfour\n", "not changed")
+
+
+class Engines:
+    """tools/engines.py with a cache of its own and a cargo that does what the test says."""
+
+    def __init__(self, tmp, cargo):
+        self.build, self.cache = tmp / "build", tmp / "cache/carol/engines"
+        self.bin = tmp / "bin"
+        self.bin.mkdir(exist_ok=True)
+        script(self.bin / "cargo", f"[ \"$1\" = --version ] && echo cargo 1.99.0 && exit\n{cargo}\n")
+        self.env = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}",
+                    "XDG_CACHE_HOME": str(tmp / "cache")}
+        self.command = [str(ROOT / "tools/engines.py"), "--build", str(self.build)]
+
+    def run(self, *more):
+        return run(*self.command, *more, env=self.env)
+
+    def entries(self):
+        return [p.name for p in self.cache.glob("*") if p.name not in ("lock", "logs")]
+
+
+@test
+def engines_without_registry_say_so_and_leave_nothing(tmp):
+    engines = Engines(tmp, "echo no answer from there >&2; exit 101")
+    out = engines.run()
+    check(out.returncode == 3, f"exit {out.returncode}")
+    check("could not be fetched" in out.stdout and "no answer from there" in out.stdout, out.stdout)
+    check(engines.entries() == [], str(engines.entries()))
+
+
+@test
+def engines_of_other_checksums_are_not_built(tmp):
+    engines = Engines(tmp, 'for last; do :; done; for c in cargo-afl-common honggfuzz; do '
+                           'mkdir -p "$last/$c"; '
+                           'echo \'{"files":{},"package":"00"}\' >"$last/$c/.cargo-checksum.json"; done')
+    out = engines.run()
+    check(out.returncode == 3 and "not the one of engines/Cargo.lock" in out.stdout, out.stdout)
+    check(engines.entries() == [], str(engines.entries()))
+
+
+@test
+def engines_killed_half_way_leave_no_entry(tmp):
+    engines = Engines(tmp, f"touch '{tmp}/started'; sleep 30")
+    with subprocess.Popen(engines.command, env=engines.env, start_new_session=True,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        deadline = time.monotonic() + 20
+        while not (tmp / "started").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.killpg(child.pid, signal.SIGKILL)
+    check([n for n in engines.entries() if not n.startswith(".work-")] == [], "an entry is there")
+    check(any(n.startswith(".work-") for n in engines.entries()), "it was not killed half way")
+    Engines(tmp, "exit 1").run()
+    check(engines.entries() == [], f"left behind: {engines.entries()}")
+
+
+@test
+def engines_in_the_cache_are_linked_without_cargo(tmp):
+    engines = Engines(tmp, f"touch '{tmp}/called'; exit 1")
+    key = engines.run("--print-key").stdout.strip()
+    (engines.cache / key).mkdir(parents=True)
+    (engines.cache / key / "engines.json").write_text("{}")
+    out = engines.run()
+    check(out.returncode == 0 and not (tmp / "called").exists(), out.stdout)
+    check(os.readlink(engines.build / "engines") == str(engines.cache / key), "the link")
+
+
+@test
+def counting_sees_tests_that_never_ran(tmp):
+    log = tmp / "log.json"
+    rows = [{"name": "a", "result": "OK", "stdout": "1..2\nok 1 - x\nok 2 - y # SKIP z\n"},
+            {"name": "b", "result": "OK", "stdout": "no tap"}]
+    log.write_text("\n".join(json.dumps(r) for r in rows))
+    out = run(ROOT / "tools/count-tests.py", log)
+    check((out.returncode, out.stdout) == (0, "2 passed, 0 failed, 1 skipped\n"), out.stdout)
+    rows.append({"name": "c", "result": "ERROR", "stdout": "1..3\nok 1\n"})
+    log.write_text("\n".join(json.dumps(r) for r in rows))
+    out = run(ROOT / "tools/count-tests.py", log)
+    check((out.returncode, out.stdout) == (1, "3 passed, 2 failed, 1 skipped\n"), out.stdout)
+
+
+@test
+def layers_refuse_an_include_upwards(tmp):
+    for name in ("base", "proc"):
+        (tmp / "src" / name).mkdir(parents=True)
+    (tmp / "runtime").mkdir()
+    (tmp / "meson.build").write_text("foreach module : ['base', 'proc']\n")
+    (tmp / "src/proc/a.c").write_text('#include "base/b.h"\n')
+    (tmp / "src/base/b.h").write_text("")
+    check(run(ROOT / "tools/lint-layers", tmp).returncode == 0, "refused a right one")
+    (tmp / "src/base/b.h").write_text('#include "proc/a.h"\n')
+    out = run(ROOT / "tools/lint-layers", tmp)
+    check(out.returncode == 1 and "base may not use proc" in out.stdout, out.stdout)
+
+
+def main():
+    print(f"1..{len(TESTS)}")
+    failed = 0
+    for number, function in enumerate(TESTS, 1):
+        tmp = pathlib.Path(tempfile.mkdtemp(prefix="carol-setup-"))
+        name = function.__name__.replace("_", " ")
+        try:
+            function(tmp)
+            print(f"ok {number} - {name}")
+        except Exception as error:  # any way to fail is a failure
+            failed += 1
+            print(f"not ok {number} - {name}\n# {type(error).__name__}: {error}".replace("\n", "\n# ")
+                  .replace("\n# # ", "\n# "))
+        finally:
+            shutil.rmtree(tmp, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
