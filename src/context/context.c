@@ -1,5 +1,5 @@
-/* context: the fold of dispatches and outcomes into the 15 signals.  Chooses nothing, reads no clock;
- * item numbers are those of schedulers.md 5. */
+/* context: the fold of dispatches and outcomes into the 15 signals.  Chooses nothing, reads no
+ * clock; item numbers are those of schedulers.md 5. */
 #include "context/context.h"
 
 #include "base/die.h"

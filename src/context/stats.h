@@ -1,5 +1,5 @@
-/* stats: the few statistics of a reward window.  Sums run from the oldest value to the newest, so that
- * the same window gives the same bits. */
+/* stats: the few statistics of a reward window.  Sums run from the oldest value to the newest, so
+ * that the same window gives the same bits. */
 #ifndef CAROL_CONTEXT_STATS_H
 #define CAROL_CONTEXT_STATS_H
 

@@ -1,5 +1,5 @@
-/* ledger: the fold of evaluated inputs into first covers, hit counts and per-turn gains.  It runs
- * nothing and reads no clock: the same inputs in the same order give the same ledger, bit for bit. */
+/* ledger: the fold of evaluated inputs into first covers, hit counts and per-turn gains.  Runs
+ * nothing, reads no clock: the same inputs in the same order give the same ledger, bit for bit. */
 #include "reward/ledger.h"
 
 #include "base/die.h"
@@ -41,7 +41,7 @@ void gain_free(struct gain *g)
     *g = (struct gain){0};
 }
 
-/* --- learned calls ------------------------------------------------------------------------------ */
+/* --- learned calls -------------------------------------------------------------------------- */
 
 /* Position of the first learned call not below (callee, caller). */
 static size_t call_position(const struct ledger *l, uint32_t callee, uint32_t caller)
@@ -85,9 +85,9 @@ int ledger_learn_call(struct ledger *l, uint32_t caller, uint32_t callee)
     return 1;
 }
 
-/* --- the source of an edge ---------------------------------------------------------------------- */
+/* --- the source of an edge ------------------------------------------------------------------ */
 
-/* With block guards an edge's source is its earliest covered predecessor (schedulers.md 5 item 13). */
+/* With block guards an edge's source is its earliest covered predecessor (item 13). */
 struct source {
     uint32_t round; /* LEDGER_NEVER: no predecessor is covered */
     bool branches;  /* it, or one discovered in the same round, has two or more successors */
@@ -114,7 +114,7 @@ static struct source source_of(const struct ledger *l, uint32_t edge)
     return s;
 }
 
-/* --- folding ------------------------------------------------------------------------------------ */
+/* --- folding -------------------------------------------------------------------------------- */
 
 static void append(struct edges *s, uint32_t *cap, uint32_t id)
 {
@@ -200,8 +200,8 @@ static double security(const struct ledger *l, const struct edges *fresh)
     return fresh->n ? 1.0 - exp(-calls / fresh->n) : 0;
 }
 
-void ledger_add_turn(struct ledger *l, uint32_t round, int fuzzer, const struct edges *sets, size_t n,
-                     struct gain *g)
+void ledger_add_turn(struct ledger *l, uint32_t round, int fuzzer, const struct edges *sets,
+                     size_t n, struct gain *g)
 {
     *g = (struct gain){0};
     count_hits(l, sets, n);

@@ -1,4 +1,4 @@
-/* reward: names of the rewards, raw value and running bounds.  Knows nothing of turns or fuzzers. */
+/* reward: their names, raw values and running bounds.  Knows nothing of turns or fuzzers. */
 #include "reward/reward.h"
 
 #include <string.h>
@@ -26,14 +26,10 @@ enum reward_kind reward_kind_of(const char *name)
 double reward_raw(enum reward_kind k, const struct gain *g)
 {
     switch (k) {
-    case REWARD_COVERAGE_INTERVAL:
-        return g->interval;
-    case REWARD_FRONTIER_BRANCH:
-        return g->frontier;
-    case REWARD_RARITY_DENSITY:
-        return g->rarity_density;
-    case REWARD_NONE:
-        break;
+    case REWARD_COVERAGE_INTERVAL: return g->interval;
+    case REWARD_FRONTIER_BRANCH: return g->frontier;
+    case REWARD_RARITY_DENSITY: return g->rarity_density;
+    case REWARD_NONE: break;
     }
     return 0;
 }

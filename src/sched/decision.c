@@ -1,6 +1,6 @@
 /* decision: the journal's form of a decision.  Version 1:
  *   u8 version, u8 arms, u8 signals per arm, u8 features per arm, u8 blocks present,
- *   u64 t, u64 worker, u64 choice (two's complement), u64 now_ns,
+ *   u64 t, u64 worker, u64 choice (two's complement), u64 now_ns, u64 dropped (a bit per arm),
  *   then, for each block whose bit is set, its doubles arm by arm.
  * A block of nothing but zero bits is left out: simple schedulers fill only the signals. */
 #include "sched/sched.h"
@@ -58,6 +58,7 @@ void decision_encode(const struct decision *d, struct buf *out)
     wire_put_u64(out, (uint64_t)(int64_t)d->worker);
     wire_put_u64(out, (uint64_t)(int64_t)d->choice);
     wire_put_u64(out, (uint64_t)d->now_ns);
+    wire_put_u64(out, d->dropped);
     for (int i = 0; i < BLOCKS; i++)
         for (int j = 0; (present & 1u << i) && j < d->n_arms * b[i].width; j++)
             wire_put_double(out, b[i].v[j]);
@@ -81,17 +82,19 @@ int decision_decode(const void *data, size_t n, struct decision *d, struct err *
     unsigned features = wire_u8(&w), present = wire_u8(&w);
     if (version != VERSION)
         return bad(e, "it is of another version");
-    if (arms < 1 || arms > SCHED_MAX_ARMS || signals != SIGNAL_COUNT || features != SCHED_FEATURES ||
-        present >= 1u << BLOCKS)
+    if (arms < 1 || arms > SCHED_MAX_ARMS || signals != SIGNAL_COUNT ||
+        features != SCHED_FEATURES || present >= 1u << BLOCKS)
         return bad(e, "its shape is wrong");
     d->n_arms = (int)arms;
     d->t = wire_u64(&w);
     int64_t worker = (int64_t)wire_u64(&w), choice = (int64_t)wire_u64(&w);
     d->now_ns = (int64_t)wire_u64(&w);
-    if (!fits_int(worker) || choice < -1 || choice >= d->n_arms)
-        return bad(e, "its choice or worker is out of range");
+    uint64_t dropped = wire_u64(&w);
+    if (!fits_int(worker) || dropped >> d->n_arms || choice < -1 || choice >= d->n_arms)
+        return bad(e, "its choice, worker or dropped arms are out of range");
     d->worker = (int)worker;
     d->choice = (int)choice;
+    d->dropped = (uint32_t)dropped;
     struct block b[BLOCKS];
     blocks_of(d, b);
     for (int i = 0; i < BLOCKS; i++)

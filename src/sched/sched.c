@@ -77,6 +77,8 @@ void sched_pick(struct sched *s, const struct sched_view *v, struct decision *d)
     d->now_ns = v->now_ns;
     d->n_arms = s->n_arms;
     d->choice = -1;
+    for (int i = 0; i < s->n_arms; i++)
+        d->dropped |= (uint32_t)v->dropped[i] << i;
     memcpy(d->signals, v->signals, (size_t)s->n_arms * sizeof d->signals[0]);
     s->ops->pick(s, v, d);
 }

@@ -1,4 +1,4 @@
-/* schedulers: the schedulers there are, for the table, and what they share.  Only src/sched includes it. */
+/* schedulers: for the table, and what they share.  Only src/sched includes it. */
 #ifndef CAROL_SCHED_SCHEDULERS_H
 #define CAROL_SCHED_SCHEDULERS_H
 
@@ -7,6 +7,7 @@
 extern const struct sched_ops sched_equal, sched_random, sched_single;
 
 /* Refuse --scheduler-params for a scheduler without any. */
-CAROL_MUST_CHECK int sched_no_params(const char *name, const struct sched_settings *st, struct err *e);
+CAROL_MUST_CHECK int sched_no_params(const char *name, const struct sched_settings *st,
+                                     struct err *e);
 
 #endif

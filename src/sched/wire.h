@@ -1,5 +1,5 @@
-/* wire: numbers in the journal's form: little-endian, doubles by their bits, so that what is read is
- * exactly what was written.  Reading past the end sets `bad` and gives 0. */
+/* wire: numbers in the journal's form: little-endian, doubles by their bits, so that what is read
+ * is exactly what was written.  Reading past the end sets `bad` and gives 0. */
 #ifndef CAROL_SCHED_WIRE_H
 #define CAROL_SCHED_WIRE_H
 

@@ -1,6 +1,6 @@
-/* blobs: where the bytes of an input live: in its row, or, above 1 MB, in OUT/blobs/<sha256>, written
- * and flushed before the row exists.  A file without a row is harmless; a row without its file is an
- * error. */
+/* blobs: where the bytes of an input live: in its row, or, above 1 MB, in OUT/blobs/<sha256>.
+ * The file is written and flushed before the row exists: a file without a row is harmless, a row
+ * without its file is an error. */
 #include "base/fs.h"
 #include "store/db.h"
 
@@ -52,7 +52,8 @@ int blob_column(struct query *q, const struct digest *hash, size_t size, struct 
     char *path = blob_path(q->s, hash);
     int rc = fs_read(path, &b->file, e);
     if (rc == 0 && b->file.len != size)
-        rc = err_set(e, -EIO, "%s has %zu bytes where the record says %zu", path, b->file.len, size);
+        rc =
+            err_set(e, -EIO, "%s has %zu bytes where the record says %zu", path, b->file.len, size);
     b->data = b->file.p;
     b->size = size;
     free(path);

@@ -1,4 +1,4 @@
-/* db: inside of the store: the SQLite connection, cached statements, rows.  Only src/store includes it.
+/* db: inside of the store: the connection, cached statements, rows.  Only src/store includes it.
  *
  *     struct query q;
  *     if ((rc = db_query(s, &q, "SELECT a, b FROM t WHERE c = ?", e)) < 0)
@@ -8,8 +8,8 @@
  *         use(db_int(&q), db_text(&q));      // so do columns
  *     db_done(&q);
  *
- * The text of a query must be a literal: its address is the key of the statement cache.  A query that
- * is asked again while its statement is still being stepped gets a statement of its own, so callbacks
+ * The text of a query must be a literal: its address is the key of the statement cache.  A query
+ * asked again while its statement is still being stepped gets a statement of its own, so callbacks
  * may call the store. */
 #ifndef CAROL_STORE_DB_H
 #define CAROL_STORE_DB_H
@@ -54,7 +54,7 @@ CAROL_MUST_CHECK int db_run(struct query *q, struct err *e); /* all steps, then 
 
 int64_t db_int(struct query *q); /* NULL is 0 */
 double db_real(struct query *q);
-const char *db_text(struct query *q);           /* NULL is NULL; valid until the next step */
+const char *db_text(struct query *q);            /* NULL is NULL; valid until the next step */
 const void *db_blob(struct query *q, size_t *n); /* never NULL unless the column is; likewise */
 
 /* Statements without results, such as PRAGMA and DDL. */
@@ -74,8 +74,8 @@ CAROL_MUST_CHECK int schema_open(struct store *s, struct err *e);
 CAROL_MUST_CHECK int lock_take(const char *dir, int *fd, struct err *e);
 
 /* blobs.c: bytes of inputs, in the row or in OUT/blobs */
-CAROL_MUST_CHECK int blob_bind(struct query *q, const struct digest *hash, const void *data, size_t n,
-                               struct err *e);
+CAROL_MUST_CHECK int blob_bind(struct query *q, const struct digest *hash, const void *data,
+                               size_t n, struct err *e);
 struct blob {
     const void *data;
     size_t size;

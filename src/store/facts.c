@@ -114,7 +114,7 @@ int store_slots(struct store *s, struct store_slot *out, int max)
     return n;
 }
 
-/* Seeds are never deleted, so the highest number is the count: no scan of 100,000 rows per status. */
+/* Seeds are never deleted, so the highest number is the count: a status scans no 100,000 rows. */
 int store_totals(struct store *s, struct store_totals *t, struct err *e)
 {
     struct query q;

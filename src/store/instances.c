@@ -71,7 +71,7 @@ int store_instance_started(struct store *s, int64_t instance, struct err *e)
     return db_run(&q, e);
 }
 
-/* --- lineage ------------------------------------------------------------------------------------ */
+/* --- lineage -------------------------------------------------------------------------------- */
 
 int store_entry_put(struct store *s, int64_t instance, int64_t entry, int64_t seed, struct err *e)
 {
@@ -100,7 +100,7 @@ int64_t store_entry_seed(struct store *s, int64_t instance, int64_t entry)
     return seed;
 }
 
-/* --- imports ------------------------------------------------------------------------------------ */
+/* --- imports -------------------------------------------------------------------------------- */
 
 int store_import(struct store *s, int64_t instance, int64_t seed, int64_t turn, struct err *e)
 {
@@ -132,7 +132,8 @@ int store_imported_upto(struct store *s, int64_t instance, int64_t share, struct
     return db_run(&q, e);
 }
 
-int store_undelivered(struct store *s, int64_t instance, store_seed_fn *fn, void *arg, struct err *e)
+int store_undelivered(struct store *s, int64_t instance, store_seed_fn *fn, void *arg,
+                      struct err *e)
 {
     struct query q;
     int rc = db_query(s, &q,

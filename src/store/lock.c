@@ -1,5 +1,5 @@
-/* lock: one writer per campaign directory: a kernel lock on OUT/lock, whose text is the holder's pid.
- * The text is only for the message; the kernel's lock decides, and goes with its last holder. */
+/* lock: one writer per campaign directory, by a kernel lock on OUT/lock.  The text of the file, the
+ * holder's pid, is for the message only; the kernel decides, and the lock goes with its last holder. */
 #include "base/fs.h"
 #include "store/db.h"
 

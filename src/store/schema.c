@@ -1,5 +1,5 @@
-/* schema: the tables of carol.db and the steps from each version to the next.  docs/FILES.md explains
- * them.  A step that was released is never edited: add another. */
+/* schema: the tables of carol.db and the steps from each version to the next.  docs/FILES.md
+ * explains them.  A step that was released is never edited: add another. */
 #include "store/db.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@ static const char *const step[] = {
     " UNIQUE(fuzzer, number));"
 
     "CREATE TABLE turns(id INTEGER PRIMARY KEY, state INTEGER NOT NULL, round INTEGER NOT NULL,"
-    " arm INTEGER NOT NULL, slot INTEGER NOT NULL, instance INTEGER REFERENCES instances(id),"
+    " at_decision INTEGER NOT NULL, arm INTEGER NOT NULL, slot INTEGER NOT NULL, instance INTEGER "
+    "REFERENCES instances(id),"
     " start_ns INTEGER NOT NULL, parked_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,"
     " quota_cycles INTEGER NOT NULL, execs INTEGER NOT NULL, cycles INTEGER NOT NULL,"
     " offered INTEGER NOT NULL, taken INTEGER NOT NULL, active_ns INTEGER NOT NULL,"

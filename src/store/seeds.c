@@ -151,8 +151,8 @@ int seed_rows(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
 int store_turn_seeds(struct store *s, int64_t turn, store_seed_fn *fn, void *arg, struct err *e)
 {
     struct query q;
-    int rc = db_query(s, &q,
-                      "SELECT " SEED_COLUMNS " FROM seeds s WHERE s.turn IS ? ORDER BY s.id", e);
+    int rc =
+        db_query(s, &q, "SELECT " SEED_COLUMNS " FROM seeds s WHERE s.turn IS ? ORDER BY s.id", e);
     if (rc < 0)
         return rc;
     db_bind_id(&q, turn);

@@ -9,8 +9,7 @@ static bool disk_full(sqlite3 *db)
 {
     int os = sqlite3_system_errno(db);
     return sqlite3_errcode(db) == SQLITE_FULL ||
-           (sqlite3_errcode(db) == SQLITE_IOERR &&
-            (os == ENOSPC || os == EDQUOT || os == EFBIG));
+           (sqlite3_errcode(db) == SQLITE_IOERR && (os == ENOSPC || os == EDQUOT || os == EFBIG));
 }
 
 static int env_error(struct err *e, int code)
@@ -125,12 +124,9 @@ int db_step(struct query *q, struct err *e)
 {
     q->column = 0;
     switch (sqlite3_step(q->stmt)) {
-    case SQLITE_ROW:
-        return 1;
-    case SQLITE_DONE:
-        return 0;
-    default:
-        return db_error(q->s, verb_of(q->stmt), e);
+    case SQLITE_ROW: return 1;
+    case SQLITE_DONE: return 0;
+    default: return db_error(q->s, verb_of(q->stmt), e);
     }
 }
 
@@ -186,7 +182,7 @@ int db_exec(struct store *s, const char *sql, struct err *e)
     return 0;
 }
 
-/* --- transactions ------------------------------------------------------------------------------ */
+/* --- transactions --------------------------------------------------------------------------- */
 
 int store_begin(struct store *s, struct err *e)
 {
@@ -202,8 +198,10 @@ int store_commit(struct store *s, struct err *e)
     s->in_transaction = false;
     /* SQLite ends a transaction itself on some errors, a full disk among them. */
     if (sqlite3_get_autocommit(s->db))
-        return err_set(e, -EIO, "an earlier error undid this transaction on %s: nothing of it was "
-                       "written", s->path);
+        return err_set(e, -EIO,
+                       "an earlier error undid this transaction on %s: nothing of it was "
+                       "written",
+                       s->path);
     int rc = db_exec(s, "COMMIT", e);
     if (rc < 0 && !sqlite3_get_autocommit(s->db))
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);

@@ -8,15 +8,17 @@
 
 /* The columns, once: order of the INSERT, of the UPDATE and of the SELECT. */
 #define TURN_COLUMNS                                                                               \
-    "state, round, arm, slot, instance, start_ns, parked_ns, end_ns, quota_cycles, execs, cycles," \
+    "state, round, at_decision, arm, slot, instance, start_ns, parked_ns, end_ns, quota_cycles, "  \
+    "execs, cycles,"                                                                               \
     " offered, taken, active_ns, park_ns, cpu_ns, cpu_parked_ns, eval_ns, inputs, new_edges,"      \
     " crashes, hangs, raw, reward, rarity, sec, died, why"
-#define TURN_MARKS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+#define TURN_MARKS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 
 static void bind_turn(struct query *q, const struct store_turn *t, enum turn_state state)
 {
     db_bind_int(q, state);
     db_bind_int(q, t->round);
+    db_bind_int(q, t->at_decision);
     db_bind_int(q, t->arm);
     db_bind_int(q, t->slot);
     db_bind_id(q, t->instance);
@@ -50,6 +52,7 @@ static void turn_row(struct query *q, struct store_turn *t)
     *t = (struct store_turn){.id = db_int(q)};
     t->state = (enum turn_state)db_int(q);
     t->round = (uint32_t)db_int(q);
+    t->at_decision = db_int(q);
     t->arm = (int)db_int(q);
     t->slot = (int)db_int(q);
     t->instance = db_int(q);
@@ -145,7 +148,8 @@ static int set_cursor(struct store *s, int64_t instance, const char *cursor, str
     return db_run(&q, e);
 }
 
-int store_turn_parked(struct store *s, const struct store_turn *t, const char *cursor, struct err *e)
+int store_turn_parked(struct store *s, const struct store_turn *t, const char *cursor,
+                      struct err *e)
 {
     bool entered;
     int rc = db_enter(s, &entered, e);
@@ -182,7 +186,8 @@ int store_turn_commit(struct store *s, const struct store_turn *t, const void *s
     return db_leave(s, entered, rc, e);
 }
 
-#define TURNS_FROM "SELECT t.id, " TURN_COLUMNS ", d.data FROM turns t LEFT JOIN decisions d ON d.turn = t.id"
+#define TURNS_FROM                                                                                 \
+    "SELECT t.id, " TURN_COLUMNS ", d.data FROM turns t LEFT JOIN decisions d ON d.turn = t.id"
 
 int store_turns(struct store *s, enum turn_order order, store_turn_fn *fn, void *arg, struct err *e)
 {

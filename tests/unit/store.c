@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 static struct err oops;
@@ -56,8 +57,12 @@ static void reopen(struct fixture *f)
 
 static int64_t add(struct store *s, const char *text, int64_t instance, int64_t turn, bool *fresh)
 {
-    struct store_seed seed = {.data = text, .size = strlen(text), .instance = instance,
-                              .turn = turn, .name = text, .found_ns = 7};
+    struct store_seed seed = {.data = text,
+                              .size = strlen(text),
+                              .instance = instance,
+                              .turn = turn,
+                              .name = text,
+                              .found_ns = 7};
     int64_t id = 0;
     bool f;
     OK(store_add_seed(s, &seed, &id, fresh ? fresh : &f, &oops));
@@ -71,7 +76,8 @@ static void done(struct store *s, int64_t id, bool share)
 
 static void begin_turn(struct store *s, int64_t id, int64_t instance)
 {
-    struct store_turn t = {.id = id, .arm = 1, .slot = 2, .instance = instance, .start_ns = id * 100};
+    struct store_turn t = {
+        .id = id, .arm = 1, .slot = 2, .instance = instance, .start_ns = id * 100};
     OK(store_turn_begin(s, &t, "decision", 8, &oops));
 }
 
@@ -141,8 +147,12 @@ static void every_field_of_a_seed_comes_back(void **state)
     int64_t inst, parent = add(f->s, "p", 0, 0, NULL), id;
     OK(store_add_instance(f->s, "aflpp", 0, &inst, &oops));
     begin_turn(f->s, 5, inst);
-    struct store_seed seed = {.data = "xyz", .size = 3, .instance = inst, .turn = 5,
-                              .parent = parent, .name = "id:000001,src:000000",
+    struct store_seed seed = {.data = "xyz",
+                              .size = 3,
+                              .instance = inst,
+                              .turn = 5,
+                              .parent = parent,
+                              .name = "id:000001,src:000000",
                               .found_ns = INT64_C(5000000000)};
     bool fresh;
     OK(store_add_seed(f->s, &seed, &id, &fresh, &oops));
@@ -207,7 +217,7 @@ static void large_inputs_are_files(void **state)
     free(bytes);
 }
 
-/* --- sharing and imports ------------------------------------------------------------------------ */
+/* --- sharing and imports -------------------------------------------------------------------- */
 
 static int64_t shared_after(struct store *s, int64_t after, int64_t instance, size_t max,
                             const char *want)
@@ -329,7 +339,7 @@ static void entries_map_to_seeds(void **state)
     assert_true(store_entry_put(f->s, inst, 2, 555, &e) < 0); /* no such seed */
 }
 
-/* --- turns -------------------------------------------------------------------------------------- */
+/* --- turns ---------------------------------------------------------------------------------- */
 
 struct seen {
     struct store_turn turn[8];
@@ -362,7 +372,7 @@ static void a_turn_comes_back_bit_for_bit(void **state)
     u.hangs = 13, u.inputs = 14;
     OK(store_turn_parked(f->s, &u, "cursor 1", &oops));
     u.state = TURN_COMMITTED;
-    u.round = 1, u.end_ns = 200, u.eval_ns = 15, u.new_edges = 16, u.raw = 1e300;
+    u.round = 1, u.at_decision = 4, u.end_ns = 200, u.eval_ns = 15, u.new_edges = 16, u.raw = 1e300;
     u.reward = 0.1, u.rarity = 1.0 / 3, u.sec = 5e-324, u.died = true;
     snprintf(u.why, sizeof u.why, "signal 11");
     OK(store_turn_commit(f->s, &u, "state", 5, &oops));
@@ -432,7 +442,7 @@ static void a_transaction_is_all_or_nothing(void **state)
     expect_seeds(f->s, 1, "b,");
 }
 
-/* --- the rest ----------------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------------------------- */
 
 static int crash_seen(void *arg, const struct store_crash *c, struct err *e)
 {
@@ -512,7 +522,7 @@ static void facts_and_totals(void **state)
     assert_int_equal(all.crashes, 0);
 }
 
-/* --- opening ------------------------------------------------------------------------------------ */
+/* --- opening -------------------------------------------------------------------------------- */
 
 static void modes_refuse_what_they_should(void **state)
 {
@@ -594,7 +604,7 @@ static void an_older_record_is_migrated_a_newer_refused(void **state)
     expect_seeds(f->s, 0, "a,");
 }
 
-/* A campaign in a directory that the reader may not write: ended, and with a writer's files left. */
+/* A campaign in a directory that the reader may not write: live, then ended. */
 static void read_as_nobody(const char *dir)
 {
     pid_t p = fork();
