@@ -9,6 +9,8 @@ const struct cli_verb cli_verbs[] = {
      "what is installed, which fuzzers can run here, what hurts, and the fixes", cli_doctor},
     {"build", "-o DIR [options] (-- CMD... | SOURCE... [-- FLAGS])",
      "build a target in every family, for the fuzzers and the neutral judge", cli_build},
+    {"cover", "-b DIR [options] INPUT...",
+     "run inputs on the neutral build: edges per input, union, status, speed", cli_cover},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -18,6 +18,7 @@ extern const struct cli_verb cli_verbs[]; /* ends with a NULL name */
 
 /* The verbs, one per file. */
 int cli_build(int argc, char **argv);
+int cli_cover(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 
 /* carol called as carol-cc or carol-c++ (the words after argv[0]); returns only on failure. */
