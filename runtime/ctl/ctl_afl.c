@@ -72,8 +72,9 @@ static void count_cycle(void)
     }
 }
 
-static size_t substitute(unsigned char **out)
+size_t ctl_afl_import(unsigned char **out)
 {
+    ctl_import_done();
     const struct ctl_record *r = ctl_import_next();
     while (r && r->size == 0) /* afl-fuzz executes nothing empty */
         r = ctl_import_next();
@@ -112,7 +113,7 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
     bool now = st.way == WAY_HAVOC ? st.armed : st.way == WAY_ADDRESS && may_replace_here(from);
     st.armed = false;
     if (now) {
-        size_t size = substitute(out);
+        size_t size = ctl_afl_import(out);
         st.last_ns = 0;
         if (size)
             return size;

@@ -21,4 +21,8 @@
 void ctl_afl_on_init(void);
 void ctl_afl_on_new_entry(void); /* a new entry of the fuzzer's own (not of an import) was found */
 
+/* For afl_custom_fuzz: the next import with at least one byte (valid until the next call) and its
+ * size; 0: none, and what is executed next is the fuzzer's own. */
+size_t ctl_afl_import(unsigned char **out);
+
 #endif

@@ -1,16 +1,29 @@
 /* radamsa: the real libradamsa as the only mutator of afl-fuzz. */
+#include "base/fs.h"
+#include "base/where.h"
 #include "fuzzer/afl.h"
 
-static const struct afl_way way = {.library = "ctl/libcarolradamsa.so", .imports = "fuzz", .only_library = true,
-                                   .plain = true};
+#include <stdlib.h>
+
+static const struct afl_way way = {.library = "ctl/libcarolradamsa.so",
+                                   .imports = "fuzz", .only_library = true, .plain = true};
 
 static int check(const struct instance_opts *o, struct err *e)
 {
-    return afl_check(o, &way, e);
+    char *lib = where_engine("radamsa/libradamsa.so");
+    int rc = 0;
+    if (!fs_exists(lib))
+        rc = err_env(e, "libradamsa is missing: %s; run `make setup`", lib);
+    free(lib);
+    return rc < 0 ? rc : afl_check(o, &way, e);
 }
 
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
+    char *lib = where_engine("radamsa/libradamsa.so"), *real = realpath(lib, NULL);
+    strv_addf(env, "CAROL_CTL_RADAMSA=%s", real ? real : lib);
+    free(lib);
+    free(real);
     return afl_command(lv, again, &way, argv, env, e);
 }
 

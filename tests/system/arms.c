@@ -164,7 +164,6 @@ static void start_corpus(void)
     add_given("\x01\x00\x03\x02zz\x04\x04" "axyz", 12);
     add_given("MARK99999999.", 13);
     add_given("GATE0aaaa", 9);
-    add_given("CRSGxx", 6); /* one bit from a crash */
 }
 
 static void inputs_of(struct input *out, size_t from, size_t n)
@@ -420,7 +419,7 @@ static void phase_turns(void)
         if (i % 2 && digit < 8)
             new_gate(digit++);
         if (i == 2)
-            add_given("CRSHimport", 10); /* a crash it is told of is not its find */
+            add_given("BOOM\x2a\x17", 6); /* a crash it is told of is not its find */
         deliver(from);
         all = turn(0.5);
         moved = moved && t.in->report.execs > 0;

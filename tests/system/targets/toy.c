@@ -6,7 +6,8 @@
  *
  *     MARK + 8 hex digits + '.'          logged ("mark <digits>"), opens no edge of its own
  *     GATE + digit + 4 bytes whose hash is fixed per digit: one edge per digit
- *     CRSH                               logged ("crash <size> <hash>"), then a write to address 0
+ *     first byte >= 0xf0                 logged ("crash <size> <hash>"), then a write to address 0
+ *     BOOM + 2 bytes of fixed sum        aborts
  *     HANG                               sleeps for ever
  *     else: records {type, length, bytes} */
 #include <fcntl.h>
@@ -114,8 +115,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
         mark(p, n);
     else if (memcmp(p, "GATE", 4) == 0)
         gate(p, n);
-    else if (p[0] == 'C' && p[1] == 'R' && p[2] == 'S' && p[3] == 'H')
+    else if (p[0] >= 0xf0)
         crash(p, n);
+    else if (memcmp(p, "BOOM", 4) == 0 && n == 6 && p[4] * 256 + p[5] == 0x2a17)
+        abort();
     else if (memcmp(p, "HANG", 4) == 0)
         for (;;)
             sleep(100);
