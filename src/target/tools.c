@@ -22,12 +22,12 @@ const char *const tools_fuzzers[] = {"aflpp", "darwin",  "honggfuzz", "mopt",
 static const struct parts {
     const char *name, *engine, *library, *runtime;
 } parts[] = {
-    {"aflpp", "afl", NULL, "libcarolctl.so"},
-    {"darwin", "afl", NULL, "libcarolctl.so"},
+    {"aflpp", "afl", NULL, "ctl/libcarolctl.so"},
+    {"darwin", "afl", NULL, "ctl/libcaroldarwin.so"},
     {"honggfuzz", "honggfuzz", NULL, "libcarolhf.so"},
-    {"mopt", "afl", NULL, "libcarolctl.so"},
-    {"lafintel", "afl", NULL, "libcarolctl.so"},
-    {"radamsa", "afl", "radamsa/libradamsa.so", "libcarolctl.so"},
+    {"mopt", "afl", NULL, "ctl/libcarolctl.so"},
+    {"lafintel", "afl", NULL, "ctl/libcarolctl.so"},
+    {"radamsa", "afl", "radamsa/libradamsa.so", "ctl/libcarolradamsa.so"},
 };
 
 /* How an engine is asked for its version, and what stands before it in the answer. */
