@@ -6,6 +6,9 @@
 #
 #   tools/try-clean-root.sh ROOT [SUITE [COMMAND]]    default: bookworm, 'make && make test'
 #
+# For another distribution: MIRROR=URL, SOURCES=FILE (becomes its /etc/apt/sources.list) and
+# DEBOOTSTRAP='options' in the environment.
+#
 # ROOT is made when it is not there and kept; remove it by hand.  It runs in mount and PID namespaces
 # of its own with ROOT pivoted in (not chroot: there the kernel refuses user namespaces), so nothing
 # stays mounted and no process survives.
@@ -37,10 +40,16 @@ command -v debootstrap >/dev/null || { echo "install debootstrap first: apt-get 
 
 if [[ ! -e $root/etc/debian_version ]]; then
     # shellcheck disable=SC2016  # apt's own variable
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
-    debootstrap --variant=minbase "$suite" "$root" "$mirror"
-    grep -q "^Suites:.*$suite\|^deb .*$suite" /etc/apt/sources.list.d/* /etc/apt/sources.list 2>/dev/null &&
+    mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
+    read -r -a extra <<<"${DEBOOTSTRAP-}"
+    script=() # Ubuntu's releases are all made as gutsy was; this debootstrap may not know the newest
+    [[ -e /usr/share/debootstrap/scripts/$suite ]] || script=(gutsy)
+    debootstrap --variant=minbase "${extra[@]}" "$suite" "$root" "$mirror" "${script[@]}"
+    if [[ -n ${SOURCES-} ]]; then
+        cp "$SOURCES" "$root/etc/apt/sources.list"
+    elif grep -rqs "^Suites:.*$suite" /etc/apt/sources.list.d; then
         cp /etc/apt/sources.list.d/*.sources "$root/etc/apt/sources.list.d/"
+    fi
     find /etc/apt/apt.conf.d -name '9*' -exec cp {} "$root/etc/apt/apt.conf.d/" \;
 fi
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
