@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Roster order. */
-static const struct arm *const arms[] = {&arm_aflpp, &arm_darwin, &arm_mopt, &arm_lafintel,
-                                         &arm_radamsa};
+static const struct arm *const arms[] = {&arm_aflpp, &arm_darwin, &arm_honggfuzz,
+                                         &arm_mopt,  &arm_lafintel, &arm_radamsa};
 #define N_ARMS (sizeof arms / sizeof arms[0])
 
 static const struct arm *find_arm(const char *name)

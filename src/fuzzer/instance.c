@@ -274,6 +274,7 @@ static int spawn(struct live *lv, const struct strv *argv, const struct strv *en
                                             .err = p->out.child_fd,
                                             .fds = fds,
                                             .nfds = 1,
+                                            .own_proc = lv->arm->own_proc,
                                             .cpu = p->cpu},
                         e);
     if (rc == 0)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
+#include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -46,6 +47,14 @@ static void map_identity(uid_t uid, gid_t gid)
     write_file("/proc/self/uid_map", line);
     snprintf(line, sizeof line, "%u %u 1", (unsigned)gid, (unsigned)gid);
     write_file("/proc/self/gid_map", line);
+}
+
+/* In a mount namespace of our own: the /proc of our pid namespace. */
+static int mount_proc(void)
+{
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return -1;
+    return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
 /* Move the wanted descriptors to 0-2 and their numbers, above everything first so that no move
@@ -152,7 +161,9 @@ _Noreturn static void be_init(const struct cage_opts *o, bool namespaced, uid_t 
         _exit(0); /* the supervisor died before the death signal was armed */
     if (namespaced)
         map_identity(uid, gid);
-    else
+    if (namespaced && o->own_proc && mount_proc() < 0)
+        _exit(1);
+    if (!namespaced)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (o->cpu >= 0) {
         cpu_set_t set;
@@ -191,28 +202,48 @@ static pid_t clone_init(int flags, int *pidfd)
                           NULL);
 }
 
-bool cage_namespaces_work(void)
+/* Try it in a child. */
+static bool probe(bool own_proc)
 {
-    static int known = -1;
-    if (known >= 0)
-        return known == 1;
     const char *off = getenv("CAROL_NO_NAMESPACES");
     int pidfd = -1, status = 1;
-    pid_t pid = off && *off ? -1 : clone_init(NAMESPACES, &pidfd);
-    if (pid == 0)
-        _exit(getpid() == 1 ? 0 : 1);
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    if (off && *off)
+        return false;
+    pid_t pid = clone_init(NAMESPACES | (own_proc ? CLONE_NEWNS : 0), &pidfd);
+    if (pid == 0) {
+        map_identity(uid, gid);
+        _exit(getpid() == 1 && (!own_proc || mount_proc() == 0) ? 0 : 1);
+    }
     if (pid > 0) {
         waitpid(pid, &status, 0);
         close(pidfd);
     }
-    known = pid > 0 && status == 0;
+    return pid > 0 && status == 0;
+}
+
+bool cage_namespaces_work(void)
+{
+    static int known = -1;
+    if (known < 0)
+        known = probe(false);
+    return known == 1;
+}
+
+bool cage_own_proc_works(void)
+{
+    static int known = -1;
+    if (known < 0)
+        known = probe(true);
     return known == 1;
 }
 
 int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
 {
     *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};
-    c->namespaced = !o->no_namespace && cage_namespaces_work();
+    c->namespaced = !o->no_namespace &&
+                    (o->own_proc ? cage_own_proc_works() : cage_namespaces_work());
     int p[2];
     if (pipe2(p, O_CLOEXEC) < 0)
         return err_sys(e, "pipe");
@@ -221,7 +252,8 @@ int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
     sigset_t all, old;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &old);
-    c->init = clone_init(c->namespaced ? NAMESPACES : 0, &c->pidfd);
+    int mounts = o->own_proc ? CLONE_NEWNS : 0;
+    c->init = clone_init(c->namespaced ? NAMESPACES | mounts : 0, &c->pidfd);
     if (c->init == 0) {
         close(p[0]);
         be_init(o, c->namespaced, uid, gid, p[1]);

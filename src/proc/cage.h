@@ -36,6 +36,8 @@ struct cage_opts {
     int cpu;                 /* pin to this cpu; -1: no */
     bool no_namespace;       /* force the fallback (tests, and hosts where it misbehaves) */
     bool no_aslr;            /* ADDR_NO_RANDOMIZE for the program */
+    bool own_proc;           /* it reads /proc/PID of its children: in a namespace mount a /proc of its
+                                own, or where that is forbidden use the fallback */
 };
 
 struct cage {
@@ -60,7 +62,8 @@ void cage_kill(const struct cage *c);
 /* After status_fd is readable: collect how it ended, wait for the init (which is already ending) and
  * close the descriptors.  Unwatch status_fd first. */
 void cage_reap(struct cage *c, struct cage_end *end);
-/* True when this host lets us make the namespaces (tried once, remembered). */
+/* True when this host lets us make the namespaces, and mount a /proc in them (tried once, remembered). */
 bool cage_namespaces_work(void);
+bool cage_own_proc_works(void);
 
 #endif
