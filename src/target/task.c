@@ -19,9 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-__typeof__(table_load) table_load __attribute__((weak)); /* until target/table.c is there */
-__typeof__(table_free) table_free __attribute__((weak));
-
 static void fail(struct task *t)
 {
     t->state = BUILD_FAILED;
@@ -143,15 +140,16 @@ static int dump_table(const char *path, struct out_target *t, struct err *e)
     int rc = run_capture(argv, env, 120, &out, e);
     if (rc == 0 && !fs_exists(table))
         rc = err_set(e, -EINVAL, "it was not linked with $CC or $CXX, so it has no neutral runtime");
-    if (rc == 0 && table_load)
+    if (rc == 0)
         rc = table_load(table, &tab, e);
-    if (rc == 0 && table_load) {
+    if (rc == 0) {
         t->edges = tab.n_edges;
         t->functions = tab.n_funcs;
         table_free(&tab);
-    } else if (rc < 0) {
-        err_wrap(e, "the neutral table of %s cannot be made%s%.200s", t->name,
-                 out.len ? ": " : "", out.len ? out.p : "");
+    } else {
+        int n = out.len ? (int)strcspn(out.p, "\n") : 0;
+        err_wrap(e, "the neutral table of %s cannot be made%s%.*s", t->name, n ? ": " : "", n,
+                 n ? out.p : "");
         e->exit = ERR_EXIT_USAGE;
     }
     buf_free(&out);
