@@ -114,7 +114,10 @@ static int versions(struct store *s, int64_t *version, int64_t *application, str
 
 static int refuse_foreign(struct store *s, int64_t version, int64_t application, struct err *e)
 {
-    if (application != APPLICATION_ID && (application || version))
+    if (!application && !version)
+        return err_usage(e, "%s is empty: the campaign never began; begin it with carol fuzz -o %s",
+                         s->path, s->dir);
+    if (application != APPLICATION_ID)
         return err_usage(e, "%s is not a campaign of carol: give another directory", s->path);
     if (version > VERSION)
         return err_usage(e,
@@ -152,9 +155,6 @@ int schema_open(struct store *s, struct err *e)
         return rc;
     if (s->mode != STORE_READ)
         return migrate(s, version, e);
-    if (!version)
-        return err_usage(e, "%s is still empty: the campaign has not begun; try again in a moment",
-                         s->path);
     return err_usage(e,
                      "%s is of an older carol (record version %d): carol fuzz --resume %s brings "
                      "it up to date",

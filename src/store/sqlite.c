@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-static bool disk_full(sqlite3 *db)
+/* SQLite tells a full disk apart, but not a quota or a file-size limit: those are failed writes. */
+static const char *no_space(sqlite3 *db)
 {
-    int os = sqlite3_system_errno(db);
-    return sqlite3_errcode(db) == SQLITE_FULL ||
-           (sqlite3_errcode(db) == SQLITE_IOERR && (os == ENOSPC || os == EDQUOT || os == EFBIG));
+    if (sqlite3_errcode(db) == SQLITE_FULL)
+        return "the disk is full";
+    if (sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE)
+        return "the disk takes no more data (over quota, past a file-size limit, or failing)";
+    return NULL;
 }
 
 static int env_error(struct err *e, int code)
@@ -23,11 +26,12 @@ int db_error(struct store *s, const char *doing, struct err *e)
 {
     const char *why = sqlite3_errmsg(s->db);
     int code = sqlite3_errcode(s->db);
-    if (disk_full(s->db)) {
+    const char *full = no_space(s->db);
+    if (full) {
         err_env(e,
-                "the disk is full: cannot %s in %s (%s); everything acknowledged so far is safe: "
-                "free space, then carol fuzz --resume %s",
-                doing, s->path, why, s->dir);
+                "%s: cannot %s in %s (%s); everything acknowledged so far is safe: free space, "
+                "then carol fuzz --resume %s",
+                full, doing, s->path, why, s->dir);
         return env_error(e, -ENOSPC);
     }
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
