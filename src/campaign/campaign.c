@@ -1,0 +1,223 @@
+/* campaign: making one, running it, ending it.  The loop itself is in loop.c. */
+#include "campaign/state.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "campaign/settings.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The cpus we may use, in order; slot i gets the i-th, round robin when there are more slots. */
+static int cpu_of_slot(int slot)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) < 0 || CPU_COUNT(&set) == 0)
+        return -1;
+    int nth = slot % CPU_COUNT(&set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set) && nth-- == 0)
+            return cpu;
+    return -1;
+}
+
+static void on_next(void *arg)
+{
+    slot_free(arg);
+}
+
+static int open_slots(struct campaign *c, struct err *e)
+{
+    int rc = 0;
+    c->n_slots = c->o.jobs;
+    c->slots = xcalloc((size_t)c->n_slots, sizeof *c->slots);
+    for (int i = 0; rc == 0 && i < c->n_slots; i++) {
+        struct slot *s = &c->slots[i];
+        *s = (struct slot){.c = c, .n = i, .cpu = cpu_of_slot(i)};
+        s->next = (struct timer){.fn = on_next, .arg = s};
+        rc = c->env.open_evaluator(c->env.arg, &s->ev, i, s->cpu, e);
+    }
+    return rc;
+}
+
+static int begin_store(struct campaign *c, struct err *e)
+{
+    int64_t budget = c->o.budget_ns;
+    int rc = store_open(&c->store, c->o.out, c->o.resume ? STORE_RESUME : STORE_CREATE, e);
+    if (rc < 0)
+        return rc;
+    if (c->o.resume) {
+        rc = settings_read(&c->o, c->store, e);
+        if (rc == 0 && c->o.budget_given)
+            c->o.budget_ns = budget;
+        return rc;
+    }
+    char total[32];
+    snprintf(total, sizeof total, "%u", c->env.table->n_edges);
+    rc = store_begin(c->store, e);
+    if (rc == 0)
+        rc = settings_write(&c->o, c->store, e);
+    if (rc == 0)
+        rc = settings_host(c->store, e);
+    if (rc == 0)
+        rc = store_set(c->store, "edges_total", total, e);
+    if (rc == 0)
+        rc = store_set(c->store, "build_id", c->env.table->build_id, e);
+    return rc == 0 ? store_commit(c->store, e) : rc;
+}
+
+/* A resumed campaign must see the build it was begun on: edge numbers mean nothing on another. */
+static int check_build(struct campaign *c, struct err *e)
+{
+    char *was = store_get(c->store, "build_id");
+    int rc = 0;
+    if (was && strcmp(was, c->env.table->build_id) != 0)
+        rc = err_usage(e,
+                       "the neutral build in %s is not the one this campaign was begun on; restore that "
+                       "build, or start a new campaign with '-i %s'",
+                       c->o.build, c->o.out);
+    free(was);
+    return rc;
+}
+
+int campaign_new(struct campaign **out, struct campaign_opts *o, const struct campaign_env *env,
+                 const struct manifest *target, struct err *e)
+{
+    struct campaign *c = xcalloc(1, sizeof *c);
+    c->o = *o;
+    *o = (struct campaign_opts){0};
+    c->env = *env;
+    c->loop = env->loop;
+    c->target = target;
+    c->since_ns = -1;
+    int rc = fs_mkdirs(c->o.out, e);
+    if (rc == 0)
+        rc = begin_store(c, e);
+    if (rc == 0)
+        rc = check_build(c, e);
+    if (rc == 0)
+        rc = open_slots(c, e);
+    if (rc == 0)
+        rc = recover_load(c, e);
+    if (rc < 0) {
+        campaign_free(c);
+        return rc;
+    }
+    *out = c;
+    return 0;
+}
+
+/* Seeds are measured, leftovers finished, arms tested: time starts to count. */
+void campaign_begin_turns(struct campaign *c)
+{
+    campaign_start_clock(c);
+    c->started = true;
+    c->f.tally.last_new_ns = campaign_now(c);
+    if (c->stopping) {
+        campaign_maybe_done(c);
+        return;
+    }
+    for (int i = 0; i < c->n_slots; i++)
+        loop_timer(c->loop, &c->slots[i].next, loop_now(c->loop));
+}
+
+/* Whatever the reason, the journal says how it ended; a killed campaign says nothing and is
+ * "interrupted" for that. */
+static int say_end(struct campaign *c, struct err *e)
+{
+    const char *state = strcmp(c->reason, "interrupted") == 0 || c->failed ? "interrupted" : "ended";
+    int rc = store_clock(c->store, campaign_now(c), e);
+    for (int i = 0; rc == 0 && i < c->n_slots; i++) {
+        struct store_slot *u = &c->slots[i].used;
+        u->wall_ns = campaign_now(c);
+        u->idle_ns = u->wall_ns - u->fuzz_ns - u->eval_ns;
+        c->f.tally.slot[i] = *u;
+        rc = store_slot_put(c->store, i, u, e);
+    }
+    if (rc == 0)
+        rc = store_event(c->store, campaign_now(c), "end", c->reason, e);
+    return rc == 0 ? store_set(c->store, "state", state, e) : rc;
+}
+
+int campaign_begin(struct campaign *c, struct err *e)
+{
+    int rc = store_set(c->store, "state", "running", e);
+    if (rc == 0)
+        rc = store_event(c->store, campaign_now(c), c->o.resume ? "resume" : "start", c->o.out, e);
+    return rc == 0 ? seeds_begin(c, e) : rc;
+}
+
+int campaign_run(struct campaign *c, struct err *e)
+{
+    int rc = campaign_begin(c, e);
+    if (rc == 0 && !c->failed)
+        loop_run(c->loop);
+    loop_timer_clear(c->loop, &c->tick);
+    loop_timer_clear(c->loop, &c->deadline);
+    if (!c->reason)
+        c->reason = "ended";
+    struct err late = {0};
+    int end = say_end(c, &late);
+    if (c->failed) {
+        *e = c->error;
+        return c->failed;
+    }
+    if (rc == 0 && end < 0) {
+        *e = late;
+        rc = end;
+    }
+    return rc;
+}
+
+void campaign_free(struct campaign *c)
+{
+    if (!c)
+        return;
+    for (int i = 0; i < c->n_slots; i++) {
+        loop_timer_clear(c->loop, &c->slots[i].next);
+        if (c->slots[i].turn)
+            turn_free(c->slots[i].turn);
+    }
+    for (size_t i = c->next_recover; i < c->n_recover; i++)
+        turn_free(c->recover[i]);
+    free(c->recover);
+    pool_free(c);
+    for (int i = 0; i < c->n_slots; i++)
+        if (c->slots[i].ev)
+            c->slots[i].ev->ops->free(c->slots[i].ev);
+    free(c->slots);
+    fold_free(&c->f);
+    store_close(c->store);
+    campaign_opts_free(&c->o);
+    free(c);
+}
+
+const struct tally *campaign_tally(const struct campaign *c)
+{
+    return &c->f.tally;
+}
+
+int64_t campaign_elapsed(const struct campaign *c)
+{
+    return campaign_now(c);
+}
+
+int campaign_slot_arm(const struct campaign *c, int slot, bool *evaluating)
+{
+    const struct slot *s = &c->slots[slot];
+    *evaluating = s->evaluating;
+    return s->turn ? s->turn->row.arm : -1;
+}
+
+bool campaign_found_crash(const struct campaign *c)
+{
+    return c->found_crash;
+}
+
+const char *campaign_end_reason(const struct campaign *c)
+{
+    return c->reason;
+}

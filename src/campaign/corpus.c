@@ -1,0 +1,125 @@
+/* corpus: reads inputs from wherever a user has them.  Does not judge them. */
+#include "campaign/corpus.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/str.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_file(const char *path, struct corpus_sink *sink, struct err *e)
+{
+    struct buf b = BUF_INIT(CORPUS_MAX_INPUT);
+    const char *slash = strrchr(path, '/');
+    int rc = fs_read(path, &b, e);
+    if (rc == -EFBIG) {
+        sink->too_large++;
+        rc = 0;
+    } else if (rc == 0) {
+        rc = sink->input(sink->arg, slash ? slash + 1 : path, b.p ? b.p : "", b.len, e);
+    }
+    buf_free(&b);
+    return rc;
+}
+
+static int read_entry(struct archive *a, struct archive_entry *en, struct corpus_sink *sink,
+                      struct err *e)
+{
+    struct buf b = BUF_INIT(CORPUS_MAX_INPUT);
+    int rc = 0;
+    char chunk[65536];
+    for (la_ssize_t n; (n = archive_read_data(a, chunk, sizeof chunk)) != 0;) {
+        if (n < 0) {
+            rc = err_usage(e, "the seed archive is damaged: %s", archive_error_string(a));
+            break;
+        }
+        buf_add(&b, chunk, (size_t)n);
+    }
+    if (b.over)
+        sink->too_large++;
+    else if (rc == 0)
+        rc = sink->input(sink->arg, archive_entry_pathname(en), b.p ? b.p : "", b.len, e);
+    buf_free(&b);
+    return rc;
+}
+
+static int read_archive(const char *path, struct corpus_sink *sink, struct err *e)
+{
+    struct archive *a = archive_read_new();
+    struct archive_entry *en;
+    int rc = 0, st;
+    archive_read_support_format_all(a);
+    archive_read_support_filter_all(a);
+    if (archive_read_open_filename(a, path, 65536) != ARCHIVE_OK) {
+        rc = err_usage(e, "cannot read the seed archive %s: %s", path, archive_error_string(a));
+        goto out;
+    }
+    while (rc == 0 && (st = archive_read_next_header(a, &en)) != ARCHIVE_EOF) {
+        if (st != ARCHIVE_OK && st != ARCHIVE_WARN)
+            rc = err_usage(e, "the seed archive %s is damaged: %s", path, archive_error_string(a));
+        else if (archive_entry_filetype(en) == AE_IFREG)
+            rc = read_entry(a, en, sink, e);
+    }
+out:
+    archive_read_free(a);
+    return rc;
+}
+
+static int read_dir(const char *dir, struct corpus_sink *sink, struct err *e);
+
+/* An AFL output directory: queue/ in it, or in its fuzzers' directories.  Returns how many queues. */
+static int read_queues(const char *dir, struct corpus_sink *sink, int depth, struct err *e)
+{
+    struct strv names = {0};
+    int found = 0, rc = fs_list(dir, &names, e);
+    for (size_t i = 0; rc == 0 && i < names.n; i++) {
+        char *sub = fs_join(dir, names.v[i]), *stats = fs_join(dir, "fuzzer_setup");
+        bool is_queue = strcmp(names.v[i], "queue") == 0 && fs_is_dir(sub) && fs_exists(stats);
+        if (is_queue) {
+            rc = read_dir(sub, sink, e);
+            found++;
+        } else if (depth == 0 && fs_is_dir(sub)) {
+            int n = read_queues(sub, sink, 1, e);
+            found += n > 0 ? n : 0;
+            rc = n < 0 ? n : 0;
+        }
+        free(sub);
+        free(stats);
+    }
+    strv_free(&names);
+    return rc < 0 ? rc : found;
+}
+
+static int read_dir(const char *dir, struct corpus_sink *sink, struct err *e)
+{
+    struct strv names = {0};
+    int rc = fs_list(dir, &names, e);
+    for (size_t i = 0; rc == 0 && i < names.n; i++) {
+        char *sub = fs_join(dir, names.v[i]);
+        if (names.v[i][0] == '.')
+            ; /* .state and other bookkeeping */
+        else if (fs_is_dir(sub))
+            rc = read_dir(sub, sink, e);
+        else
+            rc = read_file(sub, sink, e);
+        free(sub);
+    }
+    strv_free(&names);
+    return rc;
+}
+
+int corpus_read(const char *path, struct corpus_sink *sink, struct err *e)
+{
+    if (!fs_exists(path))
+        return err_usage(e, "there are no seeds at %s: give a file, a directory or a zip with -i", path);
+    if (str_ends(path, ".zip") || str_ends(path, ".tar") || str_ends(path, ".tar.gz"))
+        return read_archive(path, sink, e);
+    if (!fs_is_dir(path))
+        return read_file(path, sink, e);
+    int queues = read_queues(path, sink, 0, e);
+    return queues != 0 ? (queues < 0 ? queues : 0) : read_dir(path, sink, e);
+}

@@ -1,0 +1,52 @@
+/* fold: what the campaign knows, as a fold over its journal: ledger, reward bounds, contexts, scheduler,
+ * tally.  The running campaign and the replay of its journal call exactly these functions, in the same
+ * order, so they cannot come to different states.
+ *
+ *     fold_init(&f, &settings, &e);
+ *     fold_seeds(&f, sets, n);                     // round 0
+ *     fold_decide(&f, now, worker, dropped, &d);   // every decision ...
+ *     fold_turn(&f, &row, &d, sets, n);            // ... and every completed turn, in the order they happened
+ */
+#ifndef CAROL_CAMPAIGN_FOLD_H
+#define CAROL_CAMPAIGN_FOLD_H
+
+#include "campaign/tally.h"
+#include "context/context.h"
+#include "reward/ledger.h"
+#include "reward/reward.h"
+#include "sched/sched.h"
+#include "store/store.h"
+
+struct fold_settings {
+    const struct table *table;
+    const struct strv *fuzzers; /* roster */
+    const char *scheduler, *params;
+    int workers;
+    uint64_t seed;
+    int64_t turn_ns, budget_ns;
+    enum reward_kind reward;
+};
+
+struct fold {
+    struct ledger ledger;
+    struct reward_bounds bounds;
+    enum reward_kind reward;
+    struct context *context;
+    struct sched *sched;
+    struct tally tally;
+    uint64_t t;     /* decisions served */
+    uint32_t round; /* turns completed */
+};
+
+CAROL_MUST_CHECK int fold_init(struct fold *f, const struct fold_settings *s, struct err *e);
+void fold_free(struct fold *f);
+
+void fold_seeds(struct fold *f, const struct edges *sets, size_t n);
+/* Serve decision number ++t: read the contexts, ask the scheduler, note the dispatch. */
+void fold_decide(struct fold *f, int64_t now_ns, int worker, uint32_t dropped, struct decision *d);
+/* Complete a turn: sets row's round, new_edges, raw, reward, rarity and sec from what its inputs
+ * covered (row->state says COMMITTED or VOID, row->end_ns when), and learns from it. */
+void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
+               const struct edges *sets, size_t n);
+
+#endif

@@ -1,0 +1,136 @@
+/* recover: going on after whatever happened: the state from the journal, the turns a killed supervisor
+ * left open.  Runs before the first decision. */
+#include "campaign/state.h"
+
+#include "base/die.h"
+#include "base/log.h"
+#include "campaign/replay.h"
+#include "campaign/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct member *member_of(struct campaign *c, int64_t row)
+{
+    for (struct member *m = c->members; m; m = m->next)
+        if (m->row == row)
+            return m;
+    return NULL;
+}
+
+static int open_members(struct campaign *c, struct err *e)
+{
+    struct store_instance *rows = NULL;
+    size_t n = 0;
+    int rc = store_instances(c->store, &rows, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (!pool_add(c, &rows[i], e))
+            rc = e->code;
+    store_instances_free(rows, n);
+    return rc;
+}
+
+/* An open turn becomes a turn of slot 0, to be finished first. */
+static int take_open(struct campaign *c, struct replay_open *o, struct err *e)
+{
+    struct turn *t = xcalloc(1, sizeof *t);
+    t->row = o->row;
+    t->d = o->d;
+    t->m = member_of(c, o->row.instance);
+    if (!t->m) {
+        free(t);
+        return err_set(e, -EINVAL, "turn %lld names an instance the store does not have",
+                       (long long)o->row.id);
+    }
+    c->recover = xrealloc(c->recover, (c->n_recover + 1) * sizeof *c->recover);
+    c->recover[c->n_recover++] = t;
+    return 0;
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct turn *x = *(struct turn *const *)a, *y = *(struct turn *const *)b;
+    return x->row.id < y->row.id ? -1 : x->row.id > y->row.id;
+}
+
+int recover_load(struct campaign *c, struct err *e)
+{
+    struct fold_settings st;
+    struct replay r;
+    settings_fold(&c->o, c->env.table, &st);
+    int rc = replay_journal(&r, c->store, &st, e);
+    if (rc == 0 && (r.mismatch.turn || !r.state_equal))
+        log_warn("the journal does not replay exactly from turn %lld on (%s: logged %s, computed %s); "
+                 "going on from the computed state",
+                 (long long)r.mismatch.turn, r.mismatch.what, r.mismatch.logged, r.mismatch.computed);
+    if (rc == 0) {
+        c->f = r.fold;
+        memset(&r.fold, 0, sizeof r.fold);
+        rc = open_members(c, e);
+    }
+    for (size_t i = 0; rc == 0 && i < r.n_open; i++)
+        rc = take_open(c, &r.open[i], e);
+    if (c->n_recover)
+        qsort(c->recover, c->n_recover, sizeof *c->recover, by_turn);
+    if (rc == 0)
+        rc = findings_restore(c, e);
+    struct store_totals totals = {0};
+    if (rc == 0)
+        rc = store_totals(c->store, &totals, e);
+    c->f.tally.seeds = totals.seeds;
+    c->f.tally.crashes = totals.crashes;
+    c->f.tally.hangs = totals.hangs;
+    c->before_ns = totals.elapsed_ns;
+    struct store_slot used[256];
+    int n = store_slots(c->store, used, 256);
+    for (int i = 0; i < n && i < c->n_slots; i++)
+        c->slots[i].used = c->f.tally.slot[i] = used[i];
+    replay_free(&r);
+    return rc;
+}
+
+/* Seeds of a turn that are stored and not yet measured. */
+static int pending_seed(void *arg, const struct store_seed *seed, struct err *e)
+{
+    (void)e;
+    struct turn *t = arg;
+    if (seed->state != SEED_PENDING)
+        return 0;
+    void *copy = xmalloc(seed->size);
+    if (seed->size)
+        memcpy(copy, seed->data, seed->size);
+    turn_measure_later(t, seed->id, copy, seed->size, true);
+    return 0;
+}
+
+static int finish_open(struct campaign *c, struct turn *t, struct err *e)
+{
+    struct slot *s = &c->slots[0];
+    bool cut = t->row.state == TURN_RUNNING;
+    t->m->slot = s;
+    s->turn = t;
+    int rc = 0;
+    if (cut) {
+        t->m->in->report = (struct turn_report){0};
+        rc = t->m->started ? turn_store_finds(t, e) : 0;
+        t->row.state = TURN_VOID;
+    } else {
+        rc = store_turn_seeds(c->store, t->row.id, pending_seed, t, e);
+    }
+    return rc == 0 ? turn_measure(t, e) : rc;
+}
+
+void recover_next(struct campaign *c)
+{
+    struct err e = {0};
+    if (c->next_recover == c->n_recover) {
+        selftests_begin(c);
+        return;
+    }
+    struct turn *t = c->recover[c->next_recover++];
+    log_info("turn %lld (%s) was cut off; finishing it", (long long)t->row.id,
+             c->f.tally.arm[t->row.arm].name);
+    if (finish_open(c, t, &e) < 0)
+        campaign_fail(c, &e);
+}

@@ -1,0 +1,215 @@
+/* campaign: whole campaigns on fakes and virtual time: repeatable, resumable at any moment, nothing
+ * lost, nothing twice. */
+#include "fakes.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "campaign/fold.h"
+#include "campaign/replay.h"
+#include "campaign/settings.h"
+#include "campaign/tally.h"
+#include "store/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char dir[64];
+
+static int fresh_dir(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "/dev/shm/carol-campaign-XXXXXX"); /* memory: fsync costs nothing */
+    if (!mkdtemp(dir)) {
+        snprintf(dir, sizeof dir, "/tmp/carol-campaign-XXXXXX");
+        assert_non_null(mkdtemp(dir));
+    }
+    return 0;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    return fs_remove_tree(dir, NULL);
+}
+
+static struct campaign_opts options(const char *scheduler, int arms, int jobs, int64_t budget_s)
+{
+    struct campaign_opts o = {.out = fs_join(dir, "out"),
+                              .scheduler = xstrdup(scheduler),
+                              .jobs = jobs,
+                              .budget_ns = budget_s * NS_PER_S,
+                              .turn_ns = 120 * NS_PER_S,
+                              .seed = 7,
+                              .timeout_ms = 1000,
+                              .reward = REWARD_COVERAGE_INTERVAL};
+    char *seed = fs_join(dir, "seed");
+    assert_int_equal(fs_write_quick(seed, "\1\0", 2, NULL), 0);
+    strv_take(&o.seeds, seed);
+    for (int i = 0; i < arms; i++)
+        strv_addf(&o.fuzzers, "f%d", i);
+    return o;
+}
+
+static void run_whole(struct fakes *f, struct campaign_opts o, struct tally *out)
+{
+    struct loop *l = loop_new_virtual(5 * NS_PER_S);
+    struct campaign_env env = fakes_env(f, l);
+    struct campaign *c = NULL;
+    struct err e = {0};
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
+        fail_msg("%s", e.msg);
+    *out = *campaign_tally(c);
+    campaign_free(c);
+    loop_free(l);
+}
+
+static void replay_now(struct fakes *f, struct replay *r)
+{
+    struct store *s;
+    struct err e = {0};
+    char *out = fs_join(dir, "out");
+    struct campaign_opts o = {0};
+    struct fold_settings st;
+    if (store_open(&s, out, STORE_READ, &e) < 0 || settings_read(&o, s, &e) < 0)
+        fail_msg("%s", e.msg);
+    settings_fold(&o, &f->table, &st);
+    if (replay_journal(r, s, &st, &e) < 0)
+        fail_msg("%s", e.msg);
+    campaign_opts_free(&o);
+    store_close(s);
+    free(out);
+}
+
+static void a_day_in_a_moment(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 6);
+    run_whole(&f, options("equal", 6, 4, 6 * 3600), &a);
+    assert_true(a.turns > 600); /* 4 slots x 6 h / 120 s = 720 */
+    assert_true(a.edges > 100);
+    assert_true(a.crashes > 0);
+    assert_int_equal(f.doubles, 0);
+    for (int i = 0; i < 6; i++) {
+        assert_true(a.arm[i].turns > 0);
+        assert_true(a.arm[i].taken > 0);
+    }
+    struct replay r;
+    replay_now(&f, &r);
+    assert_int_equal(r.decisions, a.turns);
+    assert_int_equal(r.matched, r.decisions);
+    assert_int_equal(r.mismatch.turn, 0);
+    assert_true(r.state_equal);
+    assert_int_equal(r.fold.tally.edges, a.edges);
+    replay_free(&r);
+    fakes_free(&f);
+}
+
+static void same_seed_same_campaign(void **state)
+{
+    (void)state;
+    struct tally a, b;
+    for (int i = 0; i < 2; i++) {
+        struct fakes f;
+        fakes_init(&f, 3);
+        run_whole(&f, options("random", 3, 2, 3600), i ? &b : &a);
+        fakes_free(&f);
+        char *out = fs_join(dir, "out");
+        assert_int_equal(fs_remove_tree(out, NULL), 0);
+        free(out);
+    }
+    assert_int_equal(a.turns, b.turns);
+    assert_memory_equal(a.arm, b.arm, sizeof a.arm);
+    assert_int_equal(a.edges, b.edges);
+}
+
+/* Drop the supervisor after a number of loop steps, as kill -9 would, and resume; many times. */
+static void dropped_anywhere_goes_on(void **state)
+{
+    (void)state;
+    struct fakes f;
+    fakes_init(&f, 4);
+    for (int life = 0; life < 40; life++) {
+        struct campaign_opts o = options("random", 4, 3, 4 * 3600);
+        o.resume = life > 0;
+        struct loop *l = loop_new_virtual(life * 1000 * NS_PER_S);
+        struct campaign_env env = fakes_env(&f, l);
+        struct campaign *c = NULL;
+        struct err e = {0};
+        if (campaign_new(&c, &o, &env, NULL, &e) < 0)
+            fail_msg("life %d: %s", life, e.msg);
+        assert_int_equal(campaign_begin(c, &e), 0);
+        for (int step = 0; step < 7 + life * 3 && loop_step(l, -1); step++)
+            ;
+        campaign_free(c);
+        loop_free(l);
+        struct replay r;
+        replay_now(&f, &r);
+        assert_int_equal(r.mismatch.turn, 0);
+        assert_int_equal(r.matched, r.decisions);
+        assert_true(r.state_equal);
+        assert_true(r.n_open <= 3);
+        replay_free(&r);
+    }
+    struct campaign_opts o = options("random", 4, 3, 4 * 3600);
+    o.resume = true;
+    struct tally a;
+    run_whole(&f, o, &a);
+    assert_int_equal(f.doubles, 0);
+    assert_true(a.edges > 50);
+    fakes_free(&f);
+}
+
+static void a_dying_arm_is_dropped(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 3);
+    f.dies = 1;
+    run_whole(&f, options("equal", 3, 1, 3600), &a);
+    assert_true(a.arm[1].dropped);
+    assert_int_equal(a.arm[1].turns, 3);
+    assert_true(a.arm[0].turns > 5);
+    fakes_free(&f);
+}
+
+static void a_second_one_is_refused(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    fakes_init(&f, 2);
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL, *d = NULL;
+    struct campaign_opts o = options("equal", 2, 1, 600), p = options("equal", 2, 1, 600);
+    p.resume = true;
+    assert_int_equal(campaign_new(&c, &o, &env, NULL, &e), 0);
+    assert_true(campaign_new(&d, &p, &env, NULL, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    campaign_free(c);
+    loop_free(l);
+    fakes_free(&f);
+}
+
+int main(void)
+{
+    log_set_level(LOG_ERROR);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_day_in_a_moment, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(same_seed_same_campaign, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(dropped_anywhere_goes_on, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_second_one_is_refused, fresh_dir, remove_dir),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* fakes: see the header. */
+#include "fakes.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/rng.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fake {
+    struct instance in;
+    struct fakes *f;
+    struct loop *l;
+    struct timer timer;
+    struct rng rng;
+    int arm;
+    char *queue, *inbox; /* files: u16 depths found; i64 ids delivered */
+    uint16_t depth;      /* deepest it knows */
+    uint64_t batch, offered;
+    int64_t from, cycle_ns;
+    enum instance_event event;
+};
+
+static void append(const char *path, const void *data, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0 || fs_write_fd(fd, data, n, NULL) < 0)
+        BUG("fake file");
+    close(fd);
+}
+
+static void learn_depth(struct fake *k, uint16_t depth)
+{
+    if (depth > k->depth)
+        k->depth = depth;
+}
+
+static void fire(void *arg)
+{
+    struct fake *k = arg;
+    k->in.state = k->event == INSTANCE_PARKED ? INST_PARKED
+                  : k->event == INSTANCE_DIED ? INST_DEAD
+                                              : INST_STOPPED;
+    k->in.on_event(k->in.arg, &k->in, k->event);
+}
+
+static int fake_start(struct instance *in, const struct input *seeds, size_t n, bool again,
+                      struct err *e)
+{
+    (void)e;
+    struct fake *k = (struct fake *)in;
+    struct buf b = BUF_INIT(1 << 20);
+    if (again && fs_read(k->queue, &b, NULL) == 0)
+        for (size_t i = 0; i + 1 < b.len; i += 2)
+            learn_depth(k, *(uint16_t *)(void *)(b.p + i));
+    buf_free(&b);
+    for (size_t i = 0; i < n; i++)
+        learn_depth(k, *(const uint16_t *)seeds[i].data);
+    in->state = INST_PARKED;
+    return 0;
+}
+
+static int fake_deliver(struct instance *in, uint64_t batch, const struct input *v, size_t n,
+                        struct err *e)
+{
+    (void)e;
+    struct fake *k = (struct fake *)in;
+    if (batch <= k->batch)
+        return 0;
+    k->batch = batch;
+    struct buf b = BUF_INIT(1 << 22);
+    if (fs_exists(k->inbox) && fs_read(k->inbox, &b, NULL) < 0)
+        BUG("fake inbox");
+    for (size_t i = 0; i < n; i++) {
+        k->f->imports++;
+        for (size_t j = 0; j + 8 <= b.len; j += 8)
+            k->f->doubles += memcmp(b.p + j, &v[i].id, 8) == 0;
+        append(k->inbox, &v[i].id, 8);
+        learn_depth(k, *(const uint16_t *)v[i].data);
+    }
+    buf_free(&b);
+    k->offered = n;
+    return 0;
+}
+
+/* One cycle: one step deeper if this arm can take it; now and then a useless new input. */
+static void one_cycle(struct fake *k)
+{
+    uint16_t next = (uint16_t)(k->depth + 1);
+    if (next < FAKE_EDGES && next % k->f->n_arms == k->arm && rng_below(&k->rng, 3) == 0) {
+        append(k->queue, &next, 2);
+        k->depth = next;
+    }
+}
+
+static int fake_resume(struct instance *in, const struct turn_quota *q, int cpu, struct err *e)
+{
+    (void)cpu;
+    (void)e;
+    struct fake *k = (struct fake *)in;
+    int64_t length = q->cycles ? (int64_t)q->cycles * k->cycle_ns : q->cap_ns;
+    if (length > q->cap_ns)
+        length = q->cap_ns;
+    bool dies = k->arm == k->f->dies;
+    uint64_t cycles = (uint64_t)(length / k->cycle_ns);
+    for (uint64_t i = 0; i < cycles && !dies; i++)
+        one_cycle(k);
+    in->state = INST_RUNNING;
+    in->report = (struct turn_report){.execs = cycles * 1000,
+                                      .cycles = cycles,
+                                      .active_ns = length,
+                                      .offered = k->offered,
+                                      .taken = k->offered,
+                                      .died = dies};
+    if (dies)
+        snprintf(in->report.why, sizeof in->report.why, "fake death");
+    k->offered = 0;
+    k->event = dies ? INSTANCE_DIED : INSTANCE_PARKED;
+    loop_timer(k->l, &k->timer, loop_now(k->l) + length);
+    return 0;
+}
+
+static void fake_suspend(struct instance *in)
+{
+    struct fake *k = (struct fake *)in;
+    loop_timer(k->l, &k->timer, loop_now(k->l));
+}
+
+static int fake_harvest(struct instance *in, struct harvest *h, struct err *e)
+{
+    struct fake *k = (struct fake *)in;
+    struct buf b = BUF_INIT(1 << 20);
+    size_t at = in->cursor ? strtoull(in->cursor, NULL, 10) : 0;
+    if (fs_exists(k->queue) && fs_read(k->queue, &b, e) < 0)
+        return e->code;
+    for (; at * 2 + 1 < b.len; at++) {
+        uint16_t depth = *(uint16_t *)(void *)(b.p + at * 2);
+        uint16_t *copy = xmalloc(2);
+        *copy = depth;
+        harvest_add(h, (struct find){.kind = depth % 97 == 0 ? FIND_CRASH : FIND_SEED,
+                                     .data = copy,
+                                     .size = 2,
+                                     .entry = (int64_t)at,
+                                     .parent_entry = (int64_t)at - 1,
+                                     .signal = depth % 97 == 0 ? 11 : 0,
+                                     .name = str_fmt("depth:%u", depth)});
+    }
+    h->cursor = str_fmt("%zu", at);
+    buf_free(&b);
+    return 0;
+}
+
+static void fake_harvested(struct instance *in, const struct harvest *h)
+{
+    free(in->cursor);
+    in->cursor = xstrdup(h->cursor ? h->cursor : "0");
+}
+
+static void fake_usage(struct instance *in, struct tree_usage *u)
+{
+    (void)in;
+    *u = (struct tree_usage){0};
+}
+
+static void fake_stop(struct instance *in)
+{
+    struct fake *k = (struct fake *)in;
+    in->state = INST_STOPPING;
+    k->event = INSTANCE_STOPPED;
+    loop_timer(k->l, &k->timer, loop_now(k->l) + NS_PER_MS);
+}
+
+static void fake_free(struct instance *in)
+{
+    struct fake *k = (struct fake *)in;
+    loop_timer_clear(k->l, &k->timer);
+    free(k->queue);
+    free(k->inbox);
+    free(in->cursor);
+    free(k);
+}
+
+static const struct instance_ops fake_ops = {fake_start,     fake_deliver, fake_resume,
+                                             fake_suspend,   fake_harvest, fake_harvested,
+                                             fake_usage,     fake_stop,    fake_free};
+
+struct env_of_fakes {
+    struct fakes *f;
+    struct loop *l;
+};
+static struct env_of_fakes the_env;
+
+static int open_fake(void *arg, struct instance **out, const struct instance_opts *o, struct err *e)
+{
+    struct env_of_fakes *env = arg;
+    struct fake *k = xcalloc(1, sizeof *k);
+    int rc = fs_mkdirs(o->dir, e);
+    k->in.ops = &fake_ops;
+    k->in.fuzzer = "fake";
+    k->in.number = o->number;
+    k->f = env->f;
+    k->l = env->l;
+    k->timer = (struct timer){.fn = fire, .arg = k};
+    rng_seed(&k->rng, o->seed);
+    k->arm = o->fuzzer[1] - '0';
+    k->cycle_ns = (3 + k->arm) * NS_PER_S;
+    k->queue = fs_join(o->dir, "queue");
+    k->inbox = fs_join(o->dir, "inbox");
+    *out = &k->in;
+    return rc;
+}
+
+/* --- the evaluator ---------------------------------------------------------------------------- */
+struct fake_eval {
+    struct evaluator ev;
+    struct loop *l;
+    struct timer timer;
+    struct eval_job *job;
+};
+
+static void measured(void *arg)
+{
+    struct fake_eval *fe = arg;
+    struct eval_job *j = fe->job;
+    j->results = xcalloc(j->n, sizeof *j->results);
+    for (size_t i = 0; i < j->n; i++) {
+        uint16_t depth = *(const uint16_t *)j->inputs[i].data;
+        struct eval_result *r = &j->results[i];
+        r->status = depth && depth % 97 == 0 ? RUN_CRASH : RUN_OK;
+        r->signal = r->status == RUN_CRASH ? 11 : 0;
+        r->edges.n = depth % FAKE_EDGES + 1u;
+        r->edges.ids = xmalloc(r->edges.n * sizeof *r->edges.ids);
+        for (uint32_t k = 0; k < r->edges.n; k++)
+            r->edges.ids[k] = k;
+    }
+    j->done(j->arg, j);
+}
+
+static int fake_submit(struct evaluator *ev, struct eval_job *job, struct err *e)
+{
+    (void)e;
+    struct fake_eval *fe = (struct fake_eval *)ev;
+    fe->job = job;
+    loop_timer(fe->l, &fe->timer, loop_now(fe->l) + (int64_t)job->n * NS_PER_MS);
+    return 0;
+}
+
+static void fake_eval_free(struct evaluator *ev)
+{
+    struct fake_eval *fe = (struct fake_eval *)ev;
+    loop_timer_clear(fe->l, &fe->timer);
+    free(fe);
+}
+
+static const struct eval_ops fake_eval_ops = {fake_submit, fake_eval_free};
+
+static int open_fake_eval(void *arg, struct evaluator **out, int slot, int cpu, struct err *e)
+{
+    (void)slot;
+    (void)cpu;
+    (void)e;
+    struct env_of_fakes *env = arg;
+    struct fake_eval *fe = xcalloc(1, sizeof *fe);
+    *fe = (struct fake_eval){.ev = {&fake_eval_ops}, .l = env->l};
+    fe->timer = (struct timer){.fn = measured, .arg = fe};
+    *out = &fe->ev;
+    return 0;
+}
+
+/* --- the target: a chain ------------------------------------------------------------------------ */
+void fakes_init(struct fakes *f, int n_arms)
+{
+    *f = (struct fakes){.n_arms = n_arms, .dies = -1};
+    struct table *t = &f->table;
+    t->n_edges = FAKE_EDGES;
+    t->n_funcs = 1;
+    t->n_preds = FAKE_EDGES - 1;
+    t->edges = xcalloc(FAKE_EDGES, sizeof *t->edges);
+    t->preds = xcalloc(FAKE_EDGES, sizeof *t->preds);
+    for (uint32_t i = 0; i < FAKE_EDGES; i++) {
+        t->edges[i].pred_off = i ? i - 1 : 0;
+        t->edges[i].pred_n = i ? 1 : 0;
+        t->edges[i].succ_n = 2;
+        t->edges[i].mem = (uint16_t)(i % 5);
+        if (i)
+            t->preds[i - 1] = i - 1;
+    }
+    snprintf(t->build_id, sizeof t->build_id, "fake");
+}
+
+void fakes_free(struct fakes *f)
+{
+    free(f->table.edges);
+    free(f->table.preds);
+}
+
+struct campaign_env fakes_env(struct fakes *f, struct loop *l)
+{
+    the_env = (struct env_of_fakes){f, l};
+    return (struct campaign_env){.loop = l,
+                                 .table = &f->table,
+                                 .arg = &the_env,
+                                 .open_instance = open_fake,
+                                 .open_evaluator = open_fake_eval};
+}
