@@ -11,6 +11,10 @@ const struct cli_verb cli_verbs[] = {
      "build a target in every family, for the fuzzers and the neutral judge", cli_build},
     {"cover", "-b DIR [options] INPUT...",
      "run inputs on the neutral build: edges per input, union, status, speed", cli_cover},
+    {"fuzz", "-b DIR -i SEEDS -o OUT [options] [-- ARGS with @@]",
+     "run the ensemble on a target; --resume OUT goes on", cli_fuzz},
+    {"status", "[--json] OUT", "the state of a running or ended campaign", cli_status},
+    {"replay", "[--json] OUT", "recompute every decision of a campaign from its journal", cli_replay},
     {NULL, NULL, NULL, NULL},
 };
 

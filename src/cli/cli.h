@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include <stdbool.h>
+
 struct cli_verb {
     const char *name;
     const char *args;    /* one usage line, without "carol NAME" */
@@ -20,6 +22,9 @@ extern const struct cli_verb cli_verbs[]; /* ends with a NULL name */
 int cli_build(int argc, char **argv);
 int cli_cover(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_fuzz(int argc, char **argv);
+int cli_status(int argc, char **argv);
+int cli_replay(int argc, char **argv);
 
 /* carol called as carol-cc or carol-c++ (the words after argv[0]); returns only on failure. */
 int cli_cc(char **words, bool cxx);
@@ -31,5 +36,9 @@ int cli_main(int argc, char **argv);
 int cli_fail(const struct err *e);
 /* "usage: carol NAME ARGS" and the options text, to stdout (--help) or stderr (wrong usage). */
 int cli_help(const struct cli_verb *v, const char *options);
+
+/* For verbs that take [--json] OUT: 0, 1 after --help was printed, or an error. */
+int cli_campaign_arg(const char *verb, const char *options, int argc, char **argv, bool *json,
+                     const char **out, struct err *e);
 
 #endif

@@ -73,3 +73,15 @@ int lock_take(const char *dir, int *fd, struct err *e)
     *fd = rc < 0 ? -1 : f;
     return rc;
 }
+
+bool store_is_locked(const char *dir)
+{
+    char *path = fs_join(dir, "lock");
+    struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return locked;
+}

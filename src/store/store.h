@@ -32,6 +32,8 @@ enum store_mode { STORE_NONE = 0, STORE_CREATE, STORE_RESUME, STORE_READ };
 CAROL_MUST_CHECK int store_open(struct store **out, const char *dir, enum store_mode mode,
                                 struct err *e);
 void store_close(struct store *s);
+/* Does a writer hold the lock of this campaign right now? */
+bool store_is_locked(const char *dir);
 
 CAROL_MUST_CHECK int store_begin(struct store *s, struct err *e);
 CAROL_MUST_CHECK int store_commit(struct store *s, struct err *e);

@@ -1,0 +1,158 @@
+/* real: puts the real parts behind the campaign's env.  Decides nothing about turns. */
+#include "campaign/real.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "campaign/settings.h"
+#include "eval/executor.h"
+#include "fuzzer/selftest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The whole campaign keeps this many bytes free for itself beside the address space of a target. */
+static int stored_options(struct campaign_opts *o, struct err *e)
+{
+    struct store *s;
+    int64_t budget = o->budget_ns;
+    int rc = store_open(&s, o->out, STORE_READ, e);
+    if (rc < 0)
+        return rc;
+    rc = settings_read(o, s, e);
+    if (o->budget_given)
+        o->budget_ns = budget;
+    store_close(s);
+    return rc;
+}
+
+/* Without -f every fuzzer whose build is there takes part; a missing one is named with its reason. */
+static int choose_roster(struct real *r, struct campaign_opts *o, struct err *e)
+{
+    bool asked = o->fuzzers.n > 0;
+    struct strv want = {0};
+    for (size_t i = 0; i < o->fuzzers.n; i++)
+        strv_add(&want, o->fuzzers.v[i]);
+    for (const char *const *n = fuzzer_names(); !asked && *n; n++)
+        strv_add(&want, *n);
+    strv_free(&o->fuzzers);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < want.n; i++) {
+        struct instance_opts io = {.fuzzer = want.v[i], .target = &r->target, .dir = o->out};
+        struct err why = {0};
+        if (fuzzer_family(want.v[i]) == FAMILY_NONE)
+            rc = err_usage(e, "there is no fuzzer '%s'; the six are aflpp, darwin, honggfuzz, mopt, "
+                              "lafintel, radamsa",
+                           want.v[i]);
+        else if (strv_has(&o->fuzzers, want.v[i]))
+            rc = err_usage(e, "fuzzer '%s' is named twice", want.v[i]);
+        else if (fuzzer_check(&io, &why) == 0)
+            strv_add(&o->fuzzers, want.v[i]);
+        else
+            log_warn("%s does not take part: %s", want.v[i], why.msg);
+    }
+    if (rc == 0 && !o->fuzzers.n)
+        rc = err_env(e, "none of the fuzzers can run on %s; 'carol doctor' says what is missing", o->build);
+    strv_free(&want);
+    return rc;
+}
+
+static void fill_from_build(struct real *r, struct campaign_opts *o)
+{
+    if (!o->args.n && r->target.args)
+        strv_split(&o->args, r->target.args, '\n');
+    if (!o->dict && r->target.dict)
+        o->dict = xstrdup(r->target.dict);
+    if (!o->target)
+        o->target = xstrdup(r->target.target);
+    if (!o->seeds.n && r->target.seeds)
+        strv_add(&o->seeds, r->target.seeds);
+}
+
+int real_open(struct real *r, struct campaign_opts *o, struct err *e)
+{
+    *r = (struct real){0};
+    int rc = fuzzer_check_path(o->out, e);
+    if (rc == 0 && o->resume)
+        rc = stored_options(o, e);
+    if (rc == 0)
+        rc = manifest_load(o->build, o->target, &r->target, e);
+    if (rc == 0 && !r->target.table)
+        rc = err_usage(e, "%s has no neutral build, without which nothing can be measured: run carol build "
+                          "again with the family 'neutral'",
+                       o->build);
+    if (rc == 0)
+        rc = table_load(r->target.table, &r->table, e);
+    if (rc == 0 && !o->resume)
+        rc = choose_roster(r, o, e);
+    if (rc == 0 && !o->resume)
+        fill_from_build(r, o);
+    if (rc == 0)
+        rc = loop_new(&r->loop, e);
+    r->o = o;
+    return rc;
+}
+
+void real_close(struct real *r)
+{
+    manifest_free(&r->target);
+    table_free(&r->table);
+    loop_free(r->loop);
+}
+
+static int open_instance(void *arg, struct instance **out, const struct instance_opts *o,
+                         struct err *e)
+{
+    struct real *r = arg;
+    return fuzzer_open(out, r->loop, o, e);
+}
+
+static int open_evaluator(void *arg, struct evaluator **out, int slot, int cpu, struct err *e)
+{
+    (void)slot;
+    struct real *r = arg;
+    struct executor_opts x = {.target = &r->target,
+                              .args = r->args,
+                              .mem_bytes = r->mem_bytes,
+                              .timeout_ms = r->timeout_ms,
+                              .cpu = cpu};
+    return executor_new(out, r->loop, &x, e);
+}
+
+struct pending {
+    void (*done)(void *arg, const char *why);
+    void *arg;
+};
+
+static void on_selftest(void *arg, const struct selftest_result *res)
+{
+    struct pending *p = arg;
+    p->done(p->arg, res->ok ? NULL : res->why);
+    free(p);
+}
+
+static int selftest(void *arg, const struct instance_opts *o, const struct input *seeds, size_t n,
+                    void (*done)(void *done_arg, const char *why), void *done_arg, struct err *e)
+{
+    struct real *r = arg;
+    struct pending *p = xcalloc(1, sizeof *p);
+    struct selftest *st;
+    *p = (struct pending){done, done_arg};
+    int rc = selftest_start(&st, r->loop, o, seeds, n, on_selftest, p, e);
+    if (rc < 0)
+        free(p);
+    return rc;
+}
+
+struct campaign_env real_env(struct real *r)
+{
+    r->args = r->o->args.n ? (const char *const *)r->o->args.v : NULL;
+    r->mem_bytes = r->o->mem_bytes;
+    r->timeout_ms = r->o->timeout_ms;
+    return (struct campaign_env){.loop = r->loop,
+                                 .table = &r->table,
+                                 .arg = r,
+                                 .open_instance = open_instance,
+                                 .open_evaluator = open_evaluator,
+                                 .selftest = selftest};
+}

@@ -1,0 +1,23 @@
+/* real: the env of a real campaign: real fuzzers, the neutral executor, self-tests, on a real loop. */
+#ifndef CAROL_CAMPAIGN_REAL_H
+#define CAROL_CAMPAIGN_REAL_H
+
+#include "campaign/campaign.h"
+
+struct real {
+    struct loop *loop;
+    struct manifest target;
+    struct table table;
+    struct campaign_opts *o; /* while the campaign is being made */
+    const char *const *args;
+    uint64_t mem_bytes;
+    uint32_t timeout_ms;
+};
+
+/* Load the target of o (on resume: of the stored campaign), check the roster against it, fill in what
+ * the user left open (roster, arguments, dictionary from the build).  The table must be of this build. */
+CAROL_MUST_CHECK int real_open(struct real *r, struct campaign_opts *o, struct err *e);
+void real_close(struct real *r);
+struct campaign_env real_env(struct real *r);
+
+#endif

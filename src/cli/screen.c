@@ -1,0 +1,167 @@
+/* screen: draws struct tally.  Computes nothing of its own but rates for the eye. */
+#include "cli/screen.h"
+
+#include "base/buf.h"
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "campaign/tally.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_EVERY_S 5
+#define NOTES 5
+
+struct screen {
+    int fd;
+    bool tty, quiet, drawn;
+    int64_t last_line;
+    uint64_t last_execs;
+    int64_t last_ns;
+    double rate;
+    char note[NOTES][160];
+    int n_notes;
+};
+
+static void take_note(void *arg, enum log_level level, const char *line)
+{
+    struct screen *s = arg;
+    if (s->n_notes == NOTES) {
+        memmove(s->note[0], s->note[1], sizeof s->note - sizeof s->note[0]);
+        s->n_notes--;
+    }
+    snprintf(s->note[s->n_notes++], sizeof s->note[0], "%s%.140s",
+             level <= LOG_WARN ? "! " : "  ", line);
+}
+
+struct screen *screen_new(int fd, bool quiet)
+{
+    struct screen *s = xcalloc(1, sizeof *s);
+    s->fd = fd;
+    s->quiet = quiet;
+    s->tty = isatty(fd);
+    if (s->tty && !quiet)
+        log_to(take_note, s);
+    return s;
+}
+
+static void clock_text(int64_t ns, char *out, size_t n)
+{
+    long long sec = (long long)(ns / NS_PER_S);
+    snprintf(out, n, "%lld:%02lld:%02lld", sec / 3600, sec / 60 % 60, sec % 60);
+}
+
+/* Eight heights between the seeds' coverage and now. */
+static void sparkline(const struct tally *t, struct buf *b)
+{
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    uint32_t lo = t->seed_edges, span = t->edges > lo ? t->edges - lo : 1;
+    for (int i = 0; i < t->n_points; i++) {
+        uint32_t up = t->point[i] > lo ? t->point[i] - lo : 0;
+        buf_str(b, bars[(uint64_t)up * 7 / span]);
+    }
+}
+
+static void update_rate(struct screen *s, const struct tally *t, int64_t now)
+{
+    if (t->execs == s->last_execs || now <= s->last_ns)
+        return;
+    s->rate = (double)(t->execs - s->last_execs) / ((double)(now - s->last_ns) / 1e9);
+    s->last_execs = t->execs;
+    s->last_ns = now;
+}
+
+static void draw_arms(const struct tally *t, struct buf *b)
+{
+    int64_t all = 0;
+    for (int a = 0; a < t->n_arms; a++)
+        all += t->arm[a].active_ns;
+    buf_str(b, "  fuzzer     turns  share  first edges  last reward  imports taken/offered  crashes\n");
+    for (int a = 0; a < t->n_arms; a++) {
+        const struct tally_arm *x = &t->arm[a];
+        if (x->dropped) {
+            buf_printf(b, "  %-10s dropped: %.60s\n", x->name, x->why);
+            continue;
+        }
+        buf_printf(b, "  %-10s %5llu  %4.0f%%  %11llu  %11.3f  %13llu/%-8llu %7llu\n", x->name,
+                   (unsigned long long)x->turns,
+                   all ? 100.0 * (double)x->active_ns / (double)all : 0,
+                   (unsigned long long)x->first_edges, x->last_reward,
+                   (unsigned long long)x->taken, (unsigned long long)x->offered,
+                   (unsigned long long)x->crashes);
+    }
+}
+
+static void draw_slots(const struct campaign *c, const struct tally *t, struct buf *b)
+{
+    buf_str(b, "  now        ");
+    for (int i = 0; i < t->n_slots; i++) {
+        bool evaluating;
+        int arm = campaign_slot_arm(c, i, &evaluating);
+        buf_printf(b, "[%d] %s%s  ", i, arm < 0 ? "-" : t->arm[arm].name,
+                   arm >= 0 && evaluating ? " (measuring)" : "");
+    }
+    buf_str(b, "\n");
+}
+
+static void draw_screen(struct screen *s, const struct campaign *c, const struct tally *t, int64_t now)
+{
+    struct buf b = BUF_INIT(1 << 16);
+    char clock[32], budget[32] = "no end", quiet[32];
+    clock_text(now, clock, sizeof clock);
+    if (t->budget_ns)
+        clock_text(t->budget_ns, budget, sizeof budget);
+    clock_text(now - t->last_new_ns, quiet, sizeof quiet);
+    buf_str(&b, s->drawn ? "\033[H" : "\033[H\033[2J");
+    buf_printf(&b, "carol  %s of %s   Ctrl-C ends it cleanly\n\n", clock, budget);
+    buf_printf(&b, "  coverage   %u of %u edges   ", t->edges, t->edges_total);
+    sparkline(t, &b);
+    buf_printf(&b, "\n  last new   %s ago\n", quiet);
+    buf_printf(&b, "  executions %llu   %.0f/s\n", (unsigned long long)t->execs, s->rate);
+    buf_printf(&b, "  store      %llu seeds   %llu crashes   %llu hangs\n",
+               (unsigned long long)t->seeds, (unsigned long long)t->crashes,
+               (unsigned long long)t->hangs);
+    draw_slots(c, t, &b);
+    buf_str(&b, "\n");
+    draw_arms(t, &b);
+    buf_str(&b, "\n");
+    for (int i = 0; i < s->n_notes; i++)
+        buf_printf(&b, "%s\n", s->note[i]);
+    for (char *p = b.p, *nl; (nl = strchr(p, '\n')); p = nl + 1) { /* clear the rest of each line */
+        dprintf(s->fd, "%.*s\033[K\n", (int)(nl - p), p);
+    }
+    dprintf(s->fd, "\033[J");
+    s->drawn = true;
+    buf_free(&b);
+}
+
+static void draw_line(struct screen *s, const struct tally *t, int64_t now)
+{
+    dprintf(s->fd, "%6llds  edges %u  seeds %llu  crashes %llu  turns %llu  %.0f execs/s\n",
+            (long long)(now / NS_PER_S), t->edges, (unsigned long long)t->seeds,
+            (unsigned long long)t->crashes, (unsigned long long)t->turns, s->rate);
+}
+
+void screen_draw(struct screen *s, const struct campaign *c)
+{
+    const struct tally *t = campaign_tally(c);
+    int64_t now = campaign_elapsed(c);
+    update_rate(s, t, now);
+    if (s->quiet)
+        return;
+    if (s->tty) {
+        draw_screen(s, c, t, now);
+    } else if (now - s->last_line >= LINE_EVERY_S * NS_PER_S) {
+        draw_line(s, t, now);
+        s->last_line = now;
+    }
+}
+
+void screen_free(struct screen *s)
+{
+    log_to(NULL, NULL);
+    free(s);
+}

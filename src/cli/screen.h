@@ -1,0 +1,14 @@
+/* screen: a person watching a campaign: one calm screen on a terminal, plain lines otherwise. */
+#ifndef CAROL_CLI_SCREEN_H
+#define CAROL_CLI_SCREEN_H
+
+#include "campaign/campaign.h"
+
+struct screen;
+
+/* fd: where to draw; a terminal gets the screen, anything else a line now and then. */
+struct screen *screen_new(int fd, bool quiet);
+void screen_draw(struct screen *s, const struct campaign *c);
+void screen_free(struct screen *s); /* leaves the last picture; log lines go to stderr again */
+
+#endif
