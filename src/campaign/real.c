@@ -6,12 +6,10 @@
 #include "base/log.h"
 #include "campaign/settings.h"
 #include "eval/executor.h"
-#include "fuzzer/selftest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The whole campaign keeps this many bytes free for itself beside the address space of a target. */
 static int stored_options(struct campaign_opts *o, struct err *e)
 {
     struct store *s;
@@ -119,31 +117,6 @@ static int open_evaluator(void *arg, struct evaluator **out, int slot, int cpu, 
     return executor_new(out, r->loop, &x, e);
 }
 
-struct pending {
-    void (*done)(void *arg, const char *why);
-    void *arg;
-};
-
-static void on_selftest(void *arg, const struct selftest_result *res)
-{
-    struct pending *p = arg;
-    p->done(p->arg, res->ok ? NULL : res->why);
-    free(p);
-}
-
-static int selftest(void *arg, const struct instance_opts *o, const struct input *seeds, size_t n,
-                    void (*done)(void *done_arg, const char *why), void *done_arg, struct err *e)
-{
-    struct real *r = arg;
-    struct pending *p = xcalloc(1, sizeof *p);
-    struct selftest *st;
-    *p = (struct pending){done, done_arg};
-    int rc = selftest_start(&st, r->loop, o, seeds, n, on_selftest, p, e);
-    if (rc < 0)
-        free(p);
-    return rc;
-}
-
 struct campaign_env real_env(struct real *r)
 {
     r->args = r->o->args.n ? (const char *const *)r->o->args.v : NULL;
@@ -153,6 +126,5 @@ struct campaign_env real_env(struct real *r)
                                  .table = &r->table,
                                  .arg = r,
                                  .open_instance = open_instance,
-                                 .open_evaluator = open_evaluator,
-                                 .selftest = selftest};
+                                 .open_evaluator = open_evaluator};
 }

@@ -163,7 +163,7 @@ int turn_run(struct turn *t, struct err *e)
     if (rc < 0) {
         struct turn_report *r = &t->m->in->report;
         r->died = true;
-        snprintf(r->why, sizeof r->why, "%s", e->msg);
+        snprintf(r->why, sizeof r->why, "%.255s", e->msg);
     }
     return rc;
 }
