@@ -45,16 +45,14 @@ static int open_slots(struct campaign *c, struct err *e)
 
 static int begin_store(struct campaign *c, struct err *e)
 {
-    int64_t budget = c->o.budget_ns;
     int rc = store_open(&c->store, c->o.out, c->o.resume ? STORE_RESUME : STORE_CREATE, e);
     if (rc < 0)
         return rc;
     if (c->o.resume) {
-        rc = settings_read(&c->o, c->store, e);
-        if (rc == 0 && c->o.budget_given)
-            c->o.budget_ns = budget;
-        return rc;
+        c->new_budget_ns = c->o.budget_given ? c->o.budget_ns : -1;
+        return settings_read(&c->o, c->store, e);
     }
+    c->new_budget_ns = -1;
     char total[32];
     snprintf(total, sizeof total, "%u", c->env.table->n_edges);
     rc = store_begin(c->store, e);

@@ -14,7 +14,6 @@ int fold_init(struct fold *f, const struct fold_settings *s, struct err *e)
     *f = (struct fold){.reward = s->reward};
     f->tally.n_arms = (int)s->fuzzers->n;
     f->tally.n_slots = s->workers;
-    f->tally.budget_ns = s->budget_ns;
     f->tally.edges_total = s->table->n_edges;
     for (size_t i = 0; i < s->fuzzers->n; i++)
         snprintf(f->tally.arm[i].name, sizeof f->tally.arm[i].name, "%s", s->fuzzers->v[i]);
@@ -27,9 +26,9 @@ int fold_init(struct fold *f, const struct fold_settings *s, struct err *e)
     int rc = sched_new(&f->sched, s->scheduler, &ss, e);
     if (rc < 0)
         return rc;
-    struct context_settings cs = {.budget_ns = s->budget_ns ? s->budget_ns : FALLBACK_BUDGET_NS,
-                                  .velocity_ns = s->turn_ns};
+    struct context_settings cs = {.velocity_ns = s->turn_ns};
     f->context = context_new(f->tally.n_arms, &cs);
+    fold_budget(f, s->budget_ns);
     ledger_init(&f->ledger, s->table);
     return 0;
 }
@@ -49,6 +48,12 @@ void fold_seeds(struct fold *f, const struct edges *sets, size_t n)
 {
     ledger_add_seeds(&f->ledger, sets, n);
     f->tally.seed_edges = f->tally.edges = f->ledger.covered;
+}
+
+void fold_budget(struct fold *f, int64_t budget_ns)
+{
+    f->tally.budget_ns = budget_ns;
+    context_set_budget(f->context, budget_ns ? budget_ns : FALLBACK_BUDGET_NS);
 }
 
 void fold_decide(struct fold *f, int64_t now_ns, int worker, uint32_t dropped, struct decision *d)

@@ -23,7 +23,8 @@ struct fold_settings {
     const char *scheduler, *params;
     int workers;
     uint64_t seed;
-    int64_t turn_ns, budget_ns;
+    int64_t turn_ns;
+    int64_t budget_ns;   /* of the start; 0: no end */
     enum reward_kind reward;
 };
 
@@ -42,6 +43,8 @@ CAROL_MUST_CHECK int fold_init(struct fold *f, const struct fold_settings *s, st
 void fold_free(struct fold *f);
 
 void fold_seeds(struct fold *f, const struct edges *sets, size_t n);
+/* From the next decision on the campaign has this budget (0: no end). */
+void fold_budget(struct fold *f, int64_t budget_ns);
 /* Serve decision number ++t: read the contexts, ask the scheduler, note the dispatch. */
 void fold_decide(struct fold *f, int64_t now_ns, int worker, uint32_t dropped, struct decision *d);
 /* Complete a turn: sets row's round, new_edges, raw, reward, rarity and sec from what its inputs

@@ -54,6 +54,18 @@ static int by_turn(const void *a, const void *b)
     return x->row.id < y->row.id ? -1 : x->row.id > y->row.id;
 }
 
+/* The budget: of the start, of an earlier resume, or given now. */
+static int take_budget(struct campaign *c, struct err *e)
+{
+    int64_t next = (int64_t)c->f.t + 1;
+    if (c->new_budget_ns >= 0)
+        fold_budget(&c->f, c->new_budget_ns);
+    c->o.budget_ns = c->f.tally.budget_ns;
+    return c->o.resume && c->new_budget_ns < 0
+               ? 0
+               : settings_set_budget(c->store, next, c->o.budget_ns, e);
+}
+
 int recover_load(struct campaign *c, struct err *e)
 {
     struct fold_settings st;
@@ -67,8 +79,10 @@ int recover_load(struct campaign *c, struct err *e)
     if (rc == 0) {
         c->f = r.fold;
         memset(&r.fold, 0, sizeof r.fold);
-        rc = open_members(c, e);
+        rc = take_budget(c, e);
     }
+    if (rc == 0)
+        rc = open_members(c, e);
     for (size_t i = 0; rc == 0 && i < r.n_open; i++)
         rc = take_open(c, &r.open[i], e);
     if (c->n_recover)

@@ -2,6 +2,7 @@
 #include "campaign/replay.h"
 
 #include "base/die.h"
+#include "campaign/settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -154,6 +155,14 @@ static void compare(struct replay *r, const struct store_turn *row, const struct
     buf_free(&b);
 }
 
+/* A budget given at a resume counts from the decision it is noted for (settings.h). */
+static void take_budget(struct walk *w)
+{
+    int64_t ns;
+    if (settings_budget_at(w->s, (int64_t)w->r->fold.t + 1, &ns))
+        fold_budget(&w->r->fold, ns);
+}
+
 static int decide_again(void *arg, const struct store_turn *row, const void *blob, size_t n,
                         struct err *e)
 {
@@ -165,6 +174,7 @@ static int decide_again(void *arg, const struct store_turn *row, const void *blo
         rc = decision_decode(blob, n, &was, e);
     if (rc < 0)
         return rc;
+    take_budget(w);
     fold_decide(&r->fold, was.now_ns, was.worker, was.dropped, &now);
     r->decisions++;
     compare(r, row, &was, &now);
@@ -190,6 +200,7 @@ int replay_journal(struct replay *r, struct store *s, const struct fold_settings
     }
     if (rc == 0)
         rc = complete_until(&w, INT64_MAX, e);
+    take_budget(&w);
     for (size_t i = 0; i < w.n_sets; i++)
         edges_free(&w.sets[i]);
     free(w.sets);

@@ -118,6 +118,28 @@ int settings_read(struct campaign_opts *o, struct store *s, struct err *e)
     return 0;
 }
 
+int settings_set_budget(struct store *s, int64_t t, int64_t ns, struct err *e)
+{
+    char *key = str_fmt("budget@%lld", (long long)t), *text = str_fmt("%lld", (long long)ns);
+    int rc = store_set(s, key, text, e);
+    if (rc == 0)
+        rc = store_set(s, "budget_now", text, e);
+    free(key);
+    free(text);
+    return rc;
+}
+
+bool settings_budget_at(struct store *s, int64_t t, int64_t *ns)
+{
+    char *key = str_fmt("budget@%lld", (long long)t), *text = store_get(s, key);
+    bool found = text != NULL;
+    if (found)
+        *ns = strtoll(text, NULL, 10);
+    free(key);
+    free(text);
+    return found;
+}
+
 void settings_fold(const struct campaign_opts *o, const struct table *t, struct fold_settings *s)
 {
     *s = (struct fold_settings){.table = t,

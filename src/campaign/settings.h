@@ -11,6 +11,9 @@ CAROL_MUST_CHECK int settings_write(const struct campaign_opts *o, struct store 
 CAROL_MUST_CHECK int settings_read(struct campaign_opts *o, struct store *s, struct err *e);
 /* What the machine was: settings under "host.". */
 CAROL_MUST_CHECK int settings_host(struct store *s, struct err *e);
+/* A budget changed by a resume: in force from decision number t on.  Replay asks for it again. */
+CAROL_MUST_CHECK int settings_set_budget(struct store *s, int64_t t, int64_t ns, struct err *e);
+bool settings_budget_at(struct store *s, int64_t t, int64_t *ns);
 void settings_fold(const struct campaign_opts *o, const struct table *t, struct fold_settings *s);
 
 #endif

@@ -61,6 +61,8 @@ struct campaign {
     struct turn **recover; /* turns a killed supervisor left behind, finished before anything new */
     size_t n_recover, next_recover;
 
+    int64_t new_budget_ns; /* -d given with --resume; -1: none */
+
     /* the clock: campaign time = before + (now - since) */
     int64_t before_ns, since_ns;
     struct timer tick;

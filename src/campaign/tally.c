@@ -86,7 +86,7 @@ int tally_load(struct tally *t, struct store *s, struct err *e)
     }
     free(roster);
     strv_free(&names);
-    t->budget_ns = (int64_t)number(s, "budget_ns");
+    t->budget_ns = (int64_t)number(s, "budget_now");
     t->edges_total = (uint32_t)number(s, "edges_total");
     t->seed_edges = t->edges = (uint32_t)number(s, "seed_edges");
     int rc = store_turns(s, TURNS_BY_ROUND, add_turn, t, e);

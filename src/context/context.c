@@ -67,6 +67,11 @@ void context_free(struct context *c)
     free(c);
 }
 
+void context_set_budget(struct context *c, int64_t budget_ns)
+{
+    c->settings.budget_ns = budget_ns;
+}
+
 void context_dispatched(struct context *c, int arm, int64_t now_ns)
 {
     (void)now_ns;

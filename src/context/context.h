@@ -55,6 +55,8 @@ struct context; /* opaque */
 
 struct context *context_new(int n_arms, const struct context_settings *s);
 void context_free(struct context *c);
+/* The campaign's budget changed (a resume with another -d). */
+void context_set_budget(struct context *c, int64_t budget_ns);
 void context_dispatched(struct context *c, int arm, int64_t now_ns);
 void context_completed(struct context *c, int arm, const struct context_outcome *o);
 /* A dispatched turn that will never complete (void after a killed supervisor). */

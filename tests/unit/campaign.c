@@ -137,8 +137,9 @@ static void dropped_anywhere_goes_on(void **state)
     struct fakes f;
     fakes_init(&f, 4);
     for (int life = 0; life < 40; life++) {
-        struct campaign_opts o = options("random", 4, 3, 4 * 3600);
+        struct campaign_opts o = options("random", 4, 3, (4 + life % 5) * 3600);
         o.resume = life > 0;
+        o.budget_given = life % 5 > 1;
         struct loop *l = loop_new_virtual(life * 1000 * NS_PER_S);
         struct campaign_env env = fakes_env(&f, l);
         struct campaign *c = NULL;
