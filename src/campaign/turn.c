@@ -62,10 +62,8 @@ static int claim_imports(struct campaign *c, struct turn *t, struct err *e)
         rc = store_import(c->store, m->row, b.v[i].id, t->row.id, e);
     if (rc >= 0)
         rc = store_imported_upto(c->store, m->row, last, e);
-    if (rc >= 0) {
+    if (rc >= 0)
         m->shared = last;
-        t->row.offered = b.n;
-    }
     batch_free(&b);
     return rc < 0 ? rc : 0;
 }
@@ -138,8 +136,10 @@ static int hand_over(struct turn *t, struct err *e)
         rc = m->in->ops->start(m->in, NULL, 0, true, e);
     if (rc >= 0 && !m->started)
         rc = m->in->ops->start(m->in, b.v, b.n, false, e);
-    else if (rc >= 0 && b.n)
+    else if (rc >= 0 && b.n) {
         rc = m->in->ops->deliver(m->in, (uint64_t)t->row.id, b.v, b.n, e);
+        t->row.offered = b.n; /* a start corpus is not an import */
+    }
     batch_free(&b);
     if (rc >= 0)
         rc = store_begin(c->store, e);
