@@ -15,6 +15,8 @@ const struct cli_verb cli_verbs[] = {
      "run the ensemble on a target; --resume OUT goes on", cli_fuzz},
     {"status", "[--json] OUT", "the state of a running or ended campaign", cli_status},
     {"replay", "[--json] OUT", "recompute every decision of a campaign from its journal", cli_replay},
+    {"engine", "selftest [NAME...] [options] | run NAME -b DIR -i SEEDS [options] [-- ARGS]",
+     "one fuzzer alone under control: its self-test, or its turns with figures", cli_engine},
     {NULL, NULL, NULL, NULL},
 };
 

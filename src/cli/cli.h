@@ -22,6 +22,7 @@ extern const struct cli_verb cli_verbs[]; /* ends with a NULL name */
 int cli_build(int argc, char **argv);
 int cli_cover(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_engine(int argc, char **argv);
 int cli_fuzz(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_replay(int argc, char **argv);

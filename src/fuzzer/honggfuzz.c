@@ -19,7 +19,7 @@
 
 /* honggfuzz ends when an import is longer than its limit of sizes, and that limit (-F) is also the size to
  * which it lets inputs grow: room for what others may find, but not much more. */
-#define SIZE_MIN ((size_t)64 << 10)
+#define SIZE_MIN ((size_t)32 << 10)
 #define SIZE_LIMIT ((size_t)1 << 20)
 
 static int need_file(char *path, const char *what, struct err *e)
