@@ -97,6 +97,25 @@ static void two_turns_by_hand(void **state)
     context_free(c);
 }
 
+/* (T - 120 s, T] holds its end and not its beginning; 0/0 of time_since_run is 1. */
+static void limits_of_the_clocks(void **state)
+{
+    (void)state;
+    struct context *c = context_new(1, &day);
+    double x[SIGNAL_COUNT];
+    context_completed(c, 0, &(struct context_outcome){.end_ns = 0, .new_edges = 1});
+    context_read(c, 0, 0, x);
+    assert_true(x[SIGNAL_SINCE_RUN] == 1);
+    expect_close(x[SIGNAL_COV_VELOCITY], 1 - exp(-1), "velocity", 0);
+    context_completed(c, 0, &(struct context_outcome){.end_ns = 120 * SECOND - 1});
+    context_read(c, 0, 120 * SECOND, x);
+    expect_close(x[SIGNAL_COV_VELOCITY], 1 - exp(-1 / (120 - 1e-9)), "velocity", 1);
+    context_completed(c, 0, &(struct context_outcome){.end_ns = 120 * SECOND});
+    context_read(c, 0, 120 * SECOND, x);
+    assert_true(x[SIGNAL_COV_VELOCITY] == 0);
+    context_free(c);
+}
+
 static void the_window_forgets(void **state)
 {
     (void)state;
@@ -217,6 +236,7 @@ int main(void)
         cmocka_unit_test(golden_mann_kendall),
         cmocka_unit_test(before_the_first_turn),
         cmocka_unit_test(two_turns_by_hand),
+        cmocka_unit_test(limits_of_the_clocks),
         cmocka_unit_test(the_window_forgets),
         cmocka_unit_test(the_oracle_agrees),
         cmocka_unit_test(arms_are_independent_and_the_fold_repeats),

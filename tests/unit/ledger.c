@@ -100,6 +100,8 @@ static void rewards_keep_their_bounds(void **state)
     assert_true(reward_normalise(&b, 1) == 0.25);
     assert_true(reward_normalise(&b, 8) == 1);
     assert_true(reward_normalise(&b, 4) == 0.5);
+    assert_true(reward_normalise(&b, -8) == 0);
+    assert_true(reward_normalise(&b, 0) == 0.5);
     for (int k = REWARD_COVERAGE_INTERVAL; k <= REWARD_RARITY_DENSITY; k++)
         assert_int_equal(reward_kind_of(reward_name((enum reward_kind)k)), k);
     assert_int_equal(reward_kind_of("none"), REWARD_NONE);
