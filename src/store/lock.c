@@ -78,7 +78,7 @@ bool store_is_locked(const char *dir)
 {
     char *path = fs_join(dir, "lock");
     struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
     if (fd >= 0)
         close(fd);
