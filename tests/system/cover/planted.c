@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n)
     case 'B': for (;;) sink++;
     case 'Z': for (;;) sleep(1000);
     case 'L': kept = malloc(8 << 20); memset(kept, 1, 8 << 20); break;
-    case 'M': for (;;) { char *p = malloc(16 << 20); if (!p) abort(); memset(p, 1, 16 << 20); kept = p; }
+    case 'M': for (;;) { char *p = malloc(1 << 20); if (!p) abort(); memset(p, 1, 1 << 20); kept = p; }
     case 'X': exit(3);
     case 'Y': _exit(4);
     case 'K': kill(getpid(), SIGKILL); break;

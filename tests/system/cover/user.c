@@ -1,0 +1,17 @@
+/* user: the executable of the two-module target. */
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+int library_weigh(const unsigned char *data, unsigned long size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int weight = library_weigh(data, size);
+    if (weight > 40)
+        _exit(9);
+    if (weight < -40)
+        __builtin_trap();
+    return 0;
+}
