@@ -36,8 +36,8 @@ void ledger_free(struct ledger *l)
 
 void gain_free(struct gain *g)
 {
-    free(g->fresh.ids);
-    free(g->touched.ids);
+    edges_free(&g->fresh);
+    edges_free(&g->touched);
     *g = (struct gain){0};
 }
 
@@ -177,8 +177,8 @@ void ledger_add_seeds(struct ledger *l, const struct edges *sets, size_t n)
     count_hits(l, sets, n);
     unite(sets, n, &touched);
     cover(l, 0, -1, &touched, &fresh);
-    free(touched.ids);
-    free(fresh.ids);
+    edges_free(&touched);
+    edges_free(&fresh);
 }
 
 /* Mean of 1/ln(2+h) over a set; h counts this turn's inputs too (item 27). */
