@@ -32,11 +32,15 @@ static bool holder_lives(const char *path, char *pid, size_t size)
 static int held(const char *dir, const char *path, struct err *e)
 {
     char pid[32];
-    holder_lives(path, pid, sizeof pid);
-    err_usage(e,
-              "%s is in use by another carol (process %s): two would spoil each other's record; "
-              "watch it with carol status %s, or end it with kill %s",
-              dir, pid, dir, pid);
+    if (holder_lives(path, pid, sizeof pid))
+        err_usage(e,
+                  "%s is in use by another carol (process %s): two would spoil each other's "
+                  "record; watch it with carol status %s, or end it with kill %s",
+                  dir, pid, dir, pid);
+    else
+        err_usage(e,
+                  "%s is still held by what an ended carol (process %s) started: fuser %s names it",
+                  dir, pid, path);
     if (e)
         e->code = -EBUSY;
     return -EBUSY;

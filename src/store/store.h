@@ -67,7 +67,7 @@ enum seed_state { SEED_NONE = 0, SEED_PENDING, SEED_DONE, SEED_QUARANTINED };
 
 struct store_seed {
     int64_t id;
-    struct digest hash;
+    struct digest hash; /* of data; store_add_seed computes it */
     const void *data;
     size_t size;
     int64_t instance;   /* finder; 0: initial seed */
@@ -93,6 +93,8 @@ CAROL_MUST_CHECK int store_seed_done(struct store *s, int64_t id, int status, in
                                      uint32_t cpu_us, const void *edges, size_t edges_size,
                                      uint32_t round, bool share, struct err *e);
 CAROL_MUST_CHECK int store_seed_quarantine(struct store *s, int64_t id, uint32_t round, struct err *e);
+/* Callbacks get rows that live until they return, and may call the store themselves; a negative
+ * return ends the walk and becomes its result. */
 typedef int store_seed_fn(void *arg, const struct store_seed *seed, struct err *e);
 /* Every seed of one turn (0: initial seeds) in id order, with bytes and results. */
 CAROL_MUST_CHECK int store_turn_seeds(struct store *s, int64_t turn, store_seed_fn *fn, void *arg,
@@ -146,6 +148,7 @@ struct store_turn {
     char why[256];
 };
 
+/* t is the whole row each time; turns only move forward (a second commit is refused). */
 CAROL_MUST_CHECK int store_turn_begin(struct store *s, const struct store_turn *t,
                                       const void *decision, size_t decision_size, struct err *e);
 CAROL_MUST_CHECK int store_turn_parked(struct store *s, const struct store_turn *t, const char *cursor,
@@ -197,7 +200,7 @@ CAROL_MUST_CHECK int store_slot_put(struct store *s, int slot, const struct stor
                                     struct err *e);
 
 /* --- totals for status ------------------------------------------------------------------------- */
-struct store_totals {
+struct store_totals { /* turns: committed ones */
     int64_t elapsed_ns;
     uint64_t turns, seeds, shared, crashes, hangs, execs, edges_events;
 };

@@ -131,6 +131,29 @@ static void saved_state_goes_on(void **state)
         }
 }
 
+/* The same settings and the same views: the same records, bit for bit. */
+static void a_second_run_repeats_the_first(void **state)
+{
+    (void)state;
+    static struct decision first[200], second;
+    const char *const names[] = {"equal", "random", "single:aflpp"};
+    for (int k = 0; k < 3; k++)
+        for (int run = 0; run < 2; run++) {
+            struct sched *s = make(names[k], 6, 77);
+            struct rng rng;
+            rng_seed(&rng, 2);
+            for (uint64_t t = 1; t <= 200; t++) {
+                struct sched_view v = {.now_ns = (int64_t)t * 1000, .t = t};
+                v.dropped[rng_below(&rng, 6)] = true;
+                v.signals[t % 6][t % SIGNAL_COUNT] = rng_normal(&rng);
+                sched_pick(s, &v, run ? &second : &first[t - 1]);
+                if (run)
+                    assert_memory_equal(&second, &first[t - 1], sizeof second);
+            }
+            sched_free(s);
+        }
+}
+
 static void foreign_state_is_refused(void **state)
 {
     (void)state;
@@ -267,6 +290,7 @@ int main(void)
         cmocka_unit_test(single_is_one),
         cmocka_unit_test(wrong_names_are_explained),
         cmocka_unit_test(saved_state_goes_on),
+        cmocka_unit_test(a_second_run_repeats_the_first),
         cmocka_unit_test(foreign_state_is_refused),
         cmocka_unit_test(the_oracle_agrees),
         cmocka_unit_test(decisions_are_exact_and_safe),
