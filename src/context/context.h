@@ -44,8 +44,8 @@ struct context_settings {
 };
 
 struct context_outcome {
-    int64_t end_ns;     /* when the turn was evaluated */
-    double reward;      /* normalised */
+    int64_t end_ns; /* when the turn was evaluated */
+    double reward;  /* normalised */
     uint32_t new_edges;
     double rarity, sec; /* struct gain */
     uint32_t crashes;

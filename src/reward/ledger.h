@@ -21,11 +21,11 @@
 
 struct ledger {
     const struct table *table;
-    uint32_t covered;         /* edges covered so far */
-    uint32_t *first_round;    /* LEDGER_NEVER: not covered */
-    int16_t *first_fuzzer;    /* -1: initial seeds or nobody */
+    uint32_t covered;      /* edges covered so far */
+    uint32_t *first_round; /* LEDGER_NEVER: not covered */
+    int16_t *first_fuzzer; /* -1: initial seeds or nobody */
     uint64_t *hits;
-    uint64_t no_predecessor;  /* new edges so far for which no covered predecessor was known */
+    uint64_t no_predecessor;   /* new edges so far for which no covered predecessor was known */
     struct ledger_call *calls; /* learned indirect callers */
     size_t n_calls, cap_calls;
 };
@@ -45,8 +45,8 @@ struct gain {
 void ledger_init(struct ledger *l, const struct table *t); /* t must outlive it */
 void ledger_free(struct ledger *l);
 void ledger_add_seeds(struct ledger *l, const struct edges *sets, size_t n);
-void ledger_add_turn(struct ledger *l, uint32_t round, int fuzzer, const struct edges *sets, size_t n,
-                     struct gain *g);
+void ledger_add_turn(struct ledger *l, uint32_t round, int fuzzer, const struct edges *sets,
+                     size_t n, struct gain *g);
 void gain_free(struct gain *g);
 /* An indirect call seen at run time: caller's block becomes a predecessor of callee's entry.
  * Returns 1 when it was not known before. */

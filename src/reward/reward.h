@@ -5,7 +5,12 @@
 
 #include "reward/ledger.h"
 
-enum reward_kind { REWARD_NONE = 0, REWARD_COVERAGE_INTERVAL, REWARD_FRONTIER_BRANCH, REWARD_RARITY_DENSITY };
+enum reward_kind {
+    REWARD_NONE = 0,
+    REWARD_COVERAGE_INTERVAL,
+    REWARD_FRONTIER_BRANCH,
+    REWARD_RARITY_DENSITY
+};
 
 const char *reward_name(enum reward_kind k);
 enum reward_kind reward_kind_of(const char *name); /* REWARD_NONE: no such reward */

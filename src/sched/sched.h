@@ -27,14 +27,14 @@ struct sched_settings {
     const char *const *arms; /* names in roster order */
     int workers;
     uint64_t seed;
-    int64_t turn_ns;         /* T_I; every other time constant scales with it */
-    const char *params;      /* "key=value,..." or NULL */
+    int64_t turn_ns;    /* T_I; every other time constant scales with it */
+    const char *params; /* "key=value,..." or NULL */
 };
 
 /* Everything a scheduler may look at when it decides. */
 struct sched_view {
-    int64_t now_ns;  /* campaign time */
-    uint64_t t;      /* selection requests served so far including this one, from 1 */
+    int64_t now_ns; /* campaign time */
+    uint64_t t;     /* selection requests served so far including this one, from 1 */
     int worker;
     bool dropped[SCHED_MAX_ARMS]; /* arms that cannot run: never choose them */
     double signals[SCHED_MAX_ARMS][SIGNAL_COUNT];
@@ -68,9 +68,10 @@ struct sched { /* set by sched_new */
 };
 
 struct sched_ops {
-    const char *name;    /* "equal"; a trailing ':' takes an argument: "single:" */
+    const char *name; /* "equal"; a trailing ':' takes an argument: "single:" */
     const char *summary;
-    int (*create)(struct sched **out, const char *arg, const struct sched_settings *st, struct err *e);
+    int (*create)(struct sched **out, const char *arg, const struct sched_settings *st,
+                  struct err *e);
     void (*pick)(struct sched *s, const struct sched_view *v, struct decision *d);
     void (*learn)(struct sched *s, const struct decision *d, const struct sched_outcome *o);
     /* What sched_save and sched_load leave to it; any length, checked by load. */
@@ -81,8 +82,8 @@ struct sched_ops {
 
 extern const struct sched_ops *const sched_table[]; /* NULL at the end */
 
-CAROL_MUST_CHECK int sched_new(struct sched **out, const char *name, const struct sched_settings *st,
-                               struct err *e);
+CAROL_MUST_CHECK int sched_new(struct sched **out, const char *name,
+                               const struct sched_settings *st, struct err *e);
 /* Fills the common fields of d from v, then asks the scheduler.  d->choice is -1 when every arm it
  * could choose is dropped. */
 void sched_pick(struct sched *s, const struct sched_view *v, struct decision *d);

@@ -43,8 +43,8 @@ void store_rollback(struct store *s);
 CAROL_MUST_CHECK int store_set(struct store *s, const char *key, const char *value, struct err *e);
 char *store_get(struct store *s, const char *key);
 
-CAROL_MUST_CHECK int store_event(struct store *s, int64_t now_ns, const char *kind, const char *text,
-                                 struct err *e);
+CAROL_MUST_CHECK int store_event(struct store *s, int64_t now_ns, const char *kind,
+                                 const char *text, struct err *e);
 
 /* --- instances ------------------------------------------------------------------------------- */
 struct store_instance {
@@ -55,8 +55,8 @@ struct store_instance {
     int64_t shared; /* share number up to which it has imported or been given */
     bool started;
 };
-CAROL_MUST_CHECK int store_add_instance(struct store *s, const char *fuzzer, int number, int64_t *id,
-                                        struct err *e);
+CAROL_MUST_CHECK int store_add_instance(struct store *s, const char *fuzzer, int number,
+                                        int64_t *id, struct err *e);
 CAROL_MUST_CHECK int store_instances(struct store *s, struct store_instance **rows, size_t *n,
                                      struct err *e); /* free with store_instances_free */
 void store_instances_free(struct store_instance *rows, size_t n);
@@ -70,19 +70,19 @@ struct store_seed {
     struct digest hash; /* of data; store_add_seed computes it */
     const void *data;
     size_t size;
-    int64_t instance;   /* finder; 0: initial seed */
-    int64_t turn;       /* turn it was found in; 0: initial */
-    int64_t parent;     /* seed it was made from; 0: unknown */
-    const char *name;   /* lineage text: the fuzzer's own file name, or the user's */
-    int64_t found_ns;   /* campaign time */
+    int64_t instance; /* finder; 0: initial seed */
+    int64_t turn;     /* turn it was found in; 0: initial */
+    int64_t parent;   /* seed it was made from; 0: unknown */
+    const char *name; /* lineage text: the fuzzer's own file name, or the user's */
+    int64_t found_ns; /* campaign time */
     /* after evaluation */
     enum seed_state state;
     int status, signal; /* enum run_status of eval/eval.h */
     uint32_t cpu_us;
-    const void *edges;  /* edges_encode */
+    const void *edges; /* edges_encode */
     size_t edges_size;
-    uint32_t round;     /* committed in */
-    int64_t share;      /* 0: not shared */
+    uint32_t round; /* committed in */
+    int64_t share;  /* 0: not shared */
 };
 
 /* Insert unless the content is known.  *id is the row either way; *fresh says which. */
@@ -92,7 +92,8 @@ CAROL_MUST_CHECK int store_add_seed(struct store *s, const struct store_seed *se
 CAROL_MUST_CHECK int store_seed_done(struct store *s, int64_t id, int status, int signal,
                                      uint32_t cpu_us, const void *edges, size_t edges_size,
                                      uint32_t round, bool share, struct err *e);
-CAROL_MUST_CHECK int store_seed_quarantine(struct store *s, int64_t id, uint32_t round, struct err *e);
+CAROL_MUST_CHECK int store_seed_quarantine(struct store *s, int64_t id, uint32_t round,
+                                           struct err *e);
 /* Callbacks get rows that live until they return, and may call the store themselves; a negative
  * return ends the walk and becomes its result. */
 typedef int store_seed_fn(void *arg, const struct store_seed *seed, struct err *e);
@@ -101,8 +102,9 @@ CAROL_MUST_CHECK int store_turn_seeds(struct store *s, int64_t turn, store_seed_
                                       struct err *e);
 /* Up to max shared seeds after share number `after`, not found by `instance`, in share order; *last
  * is the share number reached (also over own seeds skipped). */
-CAROL_MUST_CHECK int store_shared_after(struct store *s, int64_t after, int64_t instance, size_t max,
-                                        store_seed_fn *fn, void *arg, int64_t *last, struct err *e);
+CAROL_MUST_CHECK int store_shared_after(struct store *s, int64_t after, int64_t instance,
+                                        size_t max, store_seed_fn *fn, void *arg, int64_t *last,
+                                        struct err *e);
 CAROL_MUST_CHECK int store_seed_get(struct store *s, int64_t id, store_seed_fn *fn, void *arg,
                                     struct err *e);
 
@@ -118,9 +120,10 @@ CAROL_MUST_CHECK int store_import(struct store *s, int64_t instance, int64_t see
 CAROL_MUST_CHECK int store_imported_upto(struct store *s, int64_t instance, int64_t share,
                                          struct err *e);
 /* Imports of a turn claimed but not known to be delivered, in order (after a crash they go again). */
-CAROL_MUST_CHECK int store_undelivered(struct store *s, int64_t instance, store_seed_fn *fn, void *arg,
-                                       struct err *e);
-CAROL_MUST_CHECK int store_delivered(struct store *s, int64_t instance, int64_t turn, struct err *e);
+CAROL_MUST_CHECK int store_undelivered(struct store *s, int64_t instance, store_seed_fn *fn,
+                                       void *arg, struct err *e);
+CAROL_MUST_CHECK int store_delivered(struct store *s, int64_t instance, int64_t turn,
+                                     struct err *e);
 
 /* --- turns ----------------------------------------------------------------------------------- */
 enum turn_state {
@@ -132,7 +135,7 @@ enum turn_state {
 };
 
 struct store_turn {
-    int64_t id;          /* = decision number t */
+    int64_t id; /* = decision number t */
     enum turn_state state;
     uint32_t round;      /* serial number of completion; 0: not yet */
     int64_t at_decision; /* decisions served when it was committed: replay interleaves by this */
@@ -151,16 +154,16 @@ struct store_turn {
 /* t is the whole row each time; turns only move forward (a second commit is refused). */
 CAROL_MUST_CHECK int store_turn_begin(struct store *s, const struct store_turn *t,
                                       const void *decision, size_t decision_size, struct err *e);
-CAROL_MUST_CHECK int store_turn_parked(struct store *s, const struct store_turn *t, const char *cursor,
-                                       struct err *e);
+CAROL_MUST_CHECK int store_turn_parked(struct store *s, const struct store_turn *t,
+                                       const char *cursor, struct err *e);
 /* state COMMITTED or VOID; sched is the scheduler's saved state after learning (may be NULL). */
-CAROL_MUST_CHECK int store_turn_commit(struct store *s, const struct store_turn *t, const void *sched,
-                                       size_t sched_size, struct err *e);
+CAROL_MUST_CHECK int store_turn_commit(struct store *s, const struct store_turn *t,
+                                       const void *sched, size_t sched_size, struct err *e);
 typedef int store_turn_fn(void *arg, const struct store_turn *t, const void *decision,
                           size_t decision_size, struct err *e);
 enum turn_order { TURNS_BY_ID = 1, TURNS_BY_ROUND }; /* BY_ROUND: completed ones only */
-CAROL_MUST_CHECK int store_turns(struct store *s, enum turn_order order, store_turn_fn *fn, void *arg,
-                                 struct err *e);
+CAROL_MUST_CHECK int store_turns(struct store *s, enum turn_order order, store_turn_fn *fn,
+                                 void *arg, struct err *e);
 /* The scheduler state of the newest commit, or of the start; to be freed.  NULL: none yet. */
 void *store_sched_state(struct store *s, size_t *n);
 
