@@ -2,12 +2,16 @@
  * nothing itself. */
 #include "ctl_afl.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Calibration of a new entry takes at most 12 executions, and its last call must be over. */
 #define CALIBRATION_CALLS 13
 #define MOPT_CYCLE 1000 /* executions; MOpt tells of no entries */
+#define CALIBRATION_NS INT64_C(10000000) /* what a request may wait for a calibration */
+#define HAVOC_WAIT_NS INT64_C(1000000000) /* what imports may wait for a havoc stage, at first */
 
 enum way { WAY_HAVOC = 0, WAY_ADDRESS, WAY_FUZZ };
 
@@ -17,6 +21,8 @@ static struct {
     bool armed;           /* the next execution may run an import */
     bool ran;             /* at least one execution since the last queue_get */
     unsigned calibrating; /* calls left in which nothing may be touched */
+    int64_t calibration_ns; /* when it began; 0: cannot be told */
+    int64_t waiting_ns, patience_ns; /* imports wait for a havoc stage since, and may so long */
     unsigned batch;       /* executions since the last cycle (WAY_ADDRESS) */
     void *address;        /* where the first call of all came from */
     int64_t last_ns, timeout_ns;
@@ -40,6 +46,7 @@ void *afl_custom_init(void *afl, unsigned seed)
         st.way = WAY_ADDRESS;
     else if (way && strcmp(way, "fuzz") == 0)
         st.way = WAY_FUZZ;
+    st.patience_ns = HAVOC_WAIT_NS;
     st.timeout_ns = (ms ? strtoll(ms, NULL, 10) : 1000) * 1000000;
     ctl_afl_on_init();
     unsetenv(CTL_AFL_ENV_IMPORT);
@@ -74,6 +81,7 @@ static void count_cycle(void)
 
 size_t ctl_afl_import(unsigned char **out)
 {
+    st.calibrating = 0; /* only asked for where a new execution begins */
     ctl_import_done();
     const struct ctl_record *r = ctl_import_next();
     while (r && r->size == 0) /* afl-fuzz executes nothing empty */
@@ -82,6 +90,41 @@ size_t ctl_afl_import(unsigned char **out)
         return 0;
     *out = (unsigned char *)(uintptr_t)(r + 1);
     return r->size;
+}
+
+/* A calibration is let finish; only where executions are so slow that the supervisor would have to wait
+ * we park in it.  What it measures does not suffer: its clock stands still meanwhile. */
+static void park_in_calibration(void)
+{
+    unsigned ran = CALIBRATION_CALLS - 1 - st.calibrating;
+    if (!st.fuzzing || !ran || !ctl_parking_wanted())
+        return;
+    int64_t each = (ctl_real_ns() - st.calibration_ns) / ran;
+    if (st.calibration_ns && each * st.calibrating < CALIBRATION_NS)
+        return;
+    ctl_safe_point();
+    st.calibration_ns = 0;
+}
+
+/* Imports need a havoc stage, and the deterministic stage of one entry may take a quarter of an hour on a
+ * slow target.  SIGUSR1 makes afl-fuzz put the entry off; each time the next may take twice as long. */
+static void hurry_to_havoc(void *from)
+{
+    if (st.way != WAY_HAVOC || from != st.address)
+        return;
+    if (st.armed || !ctl_import_pending()) {
+        st.waiting_ns = 0;
+        st.patience_ns = HAVOC_WAIT_NS;
+        return;
+    }
+    int64_t now = ctl_real_ns();
+    if (!st.waiting_ns) {
+        st.waiting_ns = now;
+    } else if (now - st.waiting_ns > st.patience_ns) {
+        st.waiting_ns = now;
+        st.patience_ns *= 2;
+        raise(SIGUSR1);
+    }
 }
 
 size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigned char **out)
@@ -99,6 +142,7 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
         st.calibrating--;
         st.armed = false;
         st.last_ns = 0;
+        park_in_calibration();
         return n;
     }
     if (!st.fuzzing) {
@@ -108,8 +152,9 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
     }
     if (ctl_parking_wanted() || !ctl_page->ready) {
         ctl_safe_point();
-        st.last_ns = 0;
+        st.last_ns = st.waiting_ns = 0;
     }
+    hurry_to_havoc(from);
     bool now = st.way == WAY_HAVOC ? st.armed : st.way == WAY_ADDRESS && may_replace_here(from);
     st.armed = false;
     if (now) {
@@ -138,8 +183,8 @@ unsigned char afl_custom_queue_get(void *data, const unsigned char *name)
         ctl_add_cycle();
     st.ran = false;
     st.fuzzing = true;
-    if (!st.calibrating)
-        ctl_safe_point();
+    st.calibrating = 0; /* whatever was calibrated is done before the next entry begins */
+    ctl_safe_point();
     return 1;
 }
 
@@ -153,6 +198,7 @@ unsigned char afl_custom_queue_new_entry(void *data, const unsigned char *name,
     int64_t import = ctl_import_id();
     ctl_export(slash ? slash + 1 : path, import);
     st.calibrating = CALIBRATION_CALLS;
+    st.calibration_ns = ctl_real_ns();
     if (import < 0)
         ctl_afl_on_new_entry();
     return 0;
@@ -167,6 +213,14 @@ size_t afl_custom_havoc_mutation(void *data, unsigned char *buf, size_t n, unsig
     (void)data;
     (void)max;
     *out = buf;
+    st.calibrating = 0;
     st.armed = st.way == WAY_HAVOC && ctl_import_pending();
     return n;
+}
+
+/* afl-fuzz sleeps after warnings, for somebody to read them. */
+CTL_EXPORTED unsigned sleep(unsigned seconds)
+{
+    (void)seconds;
+    return 0;
 }

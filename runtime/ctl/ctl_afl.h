@@ -2,8 +2,8 @@
  *
  * afl-fuzz calls post_process before every execution (calibration, trim, every stage), post_run after
  * it, queue_get before an entry is fuzzed and queue_new_entry after a new one was written.  We park
- * in post_process and in queue_get, never before the first entry is fuzzed and never while a new
- * entry is calibrated (its speed is being measured).
+ * in post_process and in queue_get, never before the first entry is fuzzed, and not while a new entry is
+ * calibrated (its speed is being measured) unless executions are slow.
  *
  * Ways of import, CAROL_CTL_IMPORT: "havoc" (the havoc stage asks us for a mutation: the buffer stays
  * and the next execution runs the import), "address" (MOpt calls no hook in its stage: any call from where the

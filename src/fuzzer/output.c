@@ -32,7 +32,7 @@ static void rotate(struct output *o)
 
 static void write_line(struct output *o, const char *line, size_t n)
 {
-    if (o->file < 0 || (o->noise && strstr(line, o->noise)))
+    if (o->file < 0)
         return;
     ssize_t a = write(o->file, line, n), b = write(o->file, "\n", 1);
     (void)a; /* a full disk costs the log, not the fuzzer */
@@ -47,12 +47,13 @@ static void end_line(struct output *o)
     if (o->len == 0)
         return;
     o->line[o->len] = 0;
-    bool bad = looks_fatal(o->line);
-    if (bad || !o->last_bad) {
+    bool bad = looks_fatal(o->line), noise = o->noise && strstr(o->line, o->noise);
+    if (bad || (!noise && !o->last_bad)) {
         snprintf(o->last, sizeof o->last, "%.*s", (int)sizeof o->last - 1, o->line);
         o->last_bad = bad;
     }
-    write_line(o, o->line, o->len);
+    if (!noise)
+        write_line(o, o->line, o->len);
     if (o->on_line)
         o->on_line(o->arg, o->line);
     o->len = 0;
