@@ -11,7 +11,7 @@
 #define CALIBRATION_CALLS 13
 #define MOPT_CYCLE 1000 /* executions; MOpt tells of no entries */
 #define CALIBRATION_NS INT64_C(10000000) /* what a request may wait for a calibration */
-#define HAVOC_WAIT_NS INT64_C(1000000000) /* what imports may wait for a havoc stage, at first */
+#define HAVOC_WAIT_NS INT64_C(500000000) /* what imports may wait for a havoc stage, at first */
 
 enum way { WAY_HAVOC = 0, WAY_ADDRESS, WAY_FUZZ };
 
@@ -153,6 +153,7 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
     if (ctl_parking_wanted() || !ctl_page->ready) {
         ctl_safe_point();
         st.last_ns = st.waiting_ns = 0;
+        st.patience_ns = HAVOC_WAIT_NS;
     }
     hurry_to_havoc(from);
     bool now = st.way == WAY_HAVOC ? st.armed : st.way == WAY_ADDRESS && may_replace_here(from);

@@ -1,10 +1,12 @@
 /* arms: one real fuzzer on the toy target (targets/toy.c) under control, checked from outside: what the
  * target says it executed, what /proc says it cost, what is in the fuzzer's own directory.
  *
- *     arms FUZZER KIND BINARY PHASE      KIND: libfuzzer, file, stdin
+ *     arms FUZZER KIND TARGET PHASE
  *
+ * KIND: libfuzzer, file, stdin.  TARGET: a directory made by carol build, or the binary itself.
  * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
- * of the fuzzer, its fork server, its target).  TAP on stdout.  CAROL_TEST_LONG=1: 20 turns. */
+ * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor).  TAP on stdout.
+ * CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays. */
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/str.h"
@@ -20,9 +22,11 @@
 #include <string.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#define TIMEOUT_MS 250
+#define TIMEOUT_MS 400
+#define PAUSE_NS ((int64_t)(TIMEOUT_MS * 1.25) * NS_PER_MS)
 #define MAX_SEEDS 512
 
 struct given { /* a seed we gave: start corpus or import */
@@ -43,11 +47,13 @@ static struct {
     size_t n_given;
     uint64_t batch;
     struct strv names;        /* every queue file harvested */
-    size_t finds, crashes, hangs, crash_bad, echoes;
+    size_t finds, crashes, hangs, crash_bad, echoes, foreign;
     uint64_t offered, taken;
     int64_t park_ns[64];
     size_t parks;
     int64_t cpu_parked_ns, paused_ns, next_pause_ns;
+    pid_t pids[16]; /* of the fuzzer in each of its lives */
+    size_t n_pids;
 } t;
 
 static int tests, failed;
@@ -214,6 +220,8 @@ static void take_find(const struct find *f)
         t.crash_bad++;
     if (f->kind == FIND_SEED)
         strv_add(&t.names, f->name);
+    t.foreign += f->kind == FIND_SEED && strcmp(t.in->fuzzer, "mopt") == 0 &&
+                 !strstr(f->name, "op:MOpt_havoc");
     for (size_t i = 0; i < t.n_given; i++)
         if (t.given[i].size == f->size && memcmp(t.given[i].data, f->data, f->size) == 0)
             t.echoes++;
@@ -264,20 +272,32 @@ static bool turn(double seconds)
     return true;
 }
 
+/* Names with everything in them that fuzzers use as separators. */
+static void make_dir(char **argv)
+{
+    snprintf(t.dir, sizeof t.dir, "/tmp/carol arms;%s,%s.XXXXXX", argv[1], argv[4]);
+    if (!mkdtemp(t.dir))
+        give_up("setup", "mkdtemp");
+    snprintf(t.log, sizeof t.log, "%s/targetlog", t.dir);
+    setenv("CAROL_TEST_LOG", t.log, 1);
+}
+
 static void open_instance(char **argv)
 {
     struct err e = {0};
-    snprintf(t.dir, sizeof t.dir, "/tmp/carol arms;%s,%s.XXXXXX", argv[1], argv[4]);
-    if (!mkdtemp(t.dir) || loop_new(&t.loop, &e) < 0)
+    if (loop_new(&t.loop, &e) < 0)
         give_up("setup", e.msg);
-    snprintf(t.log, sizeof t.log, "%s/targetlog", t.dir);
-    setenv("CAROL_TEST_LOG", t.log, 1);
     enum family f = fuzzer_family(argv[1]);
-    t.m.target = argv[3];
-    t.m.dir = t.dir;
+    if (fs_is_dir(argv[3])) {
+        if (manifest_load(argv[3], NULL, &t.m, &e) < 0)
+            give_up("setup", e.msg);
+    } else {
+        t.m.target = xstrdup("toy");
+        t.m.dir = xstrdup(t.dir);
+        t.m.family[f] = (struct manifest_family){.ok = true, .binary = xstrdup(argv[3]), .map_size = 1};
+    }
     t.m.kind = strcmp(argv[2], "libfuzzer") == 0 ? TARGET_LIBFUZZER
                : strcmp(argv[2], "file") == 0    ? TARGET_FILE : TARGET_STDIN;
-    t.m.family[f] = (struct manifest_family){.ok = true, .binary = argv[3], .map_size = 1};
     char *sub = fs_join(t.dir, "i:0");
     t.o = (struct instance_opts){.fuzzer = argv[1], .dir = sub, .target = &t.m,
                                  .timeout_ms = TIMEOUT_MS, .mem_bytes = UINT64_C(1) << 31, .seed = 7};
@@ -298,6 +318,7 @@ static void start(bool again)
         give_up("start", t.in->report.why);
     struct tree_usage u;
     t.in->ops->usage(t.in, &u);
+    t.pids[t.n_pids++ % 16] = cage_program(&((struct live *)t.in)->cage);
     printf("# ready after %.0f ms, %d processes, %llu KB\n", (double)(loop_now(t.loop) - at) / 1e6,
            u.processes, (unsigned long long)u.rss_kb);
 }
@@ -388,13 +409,19 @@ static double stat_of(const char *key)
     return v;
 }
 
+/* Shared memory segments made by the fuzzers that were started here. */
 static int segments(void)
 {
     struct shm_info info;
-    return shmctl(0, SHM_INFO, (struct shmid_ds *)&info) < 0 ? 0 : info.used_ids;
+    struct shmid_ds ds;
+    int n = 0, top = shmctl(0, SHM_INFO, (struct shmid_ds *)&info);
+    for (int i = 0; i <= top; i++)
+        for (size_t k = 0; shmctl(i, SHM_STAT, &ds) >= 0 && k < t.n_pids; k++)
+            n += ds.shm_cpid == t.pids[k];
+    return n;
 }
 
-static void stop_and_check(int segments_before)
+static void stop_and_check(void)
 {
     pid_t child;
     t.in->ops->stop(t.in);
@@ -402,7 +429,7 @@ static void stop_and_check(int segments_before)
         give_up("stop", t.in->report.why);
     char *tmp = fs_join(t.o.dir, "tmp");
     check(tree_children(getpid(), &child, 1) == 0 && !fs_exists(tmp) &&
-              segments() <= segments_before,
+              segments() == 0,
           "after stop: no process, no shared memory, no temporary directory");
     free(tmp);
 }
@@ -425,40 +452,43 @@ static void phase_turns(void)
         moved = moved && t.in->report.execs > 0;
         if (all)
             harvest();
-        pause_for((int64_t)(TIMEOUT_MS * 1.6) * NS_PER_MS);
+        pause_for(PAUSE_NS);
     }
     check(all, "%d turns, each ended parked", n);
-    for (int i = 0; i < 4 && all && t.taken < t.offered; i++) /* a trim can hold imports up */
+    /* A trim can hold imports up, and a loaded machine the crash. */
+    for (int i = 0; i < 20 && all && (t.taken < t.offered || t.crashes == 0); i++)
         turn(0.5), harvest();
     check(moved && pid == ((struct live *)t.in)->page->pid, "every turn went on with the same process");
     check_marks();
     check(t.crashes > 0 && t.crash_bad == 0, "%zu crashes harvested, byte for byte as executed",
           t.crashes);
     check(t.hangs == 0, "no hang was reported (%zu were)", t.hangs);
+    if (strcmp(t.in->fuzzer, "mopt") == 0)
+        check(t.finds > 0 && t.foreign == 0, "%zu finds, all by MOpt's havoc", t.finds);
     check(t.cpu_parked_ns <= 20 * NS_PER_MS + t.paused_ns / 50,
           "%.0f ms of CPU in %.1f s of pauses", (double)t.cpu_parked_ns / 1e6,
           (double)t.paused_ns / 1e9);
     check(((struct live *)t.in)->p->by_signal == 0, "the library parked it every time");
-    check(median_park_ms() < 200, "parked %.1f ms after the request (median)", median_park_ms());
+    check(median_park_ms() < 500, "parked %.1f ms after the request (median)", median_park_ms());
     check_queue("out/default/queue");
 }
 
 static void phase_slow(void)
 {
     bool all = true;
-    for (int i = 0; i < 4 && all; i++) {
+    for (int i = 0; i < 3 && all; i++) {
         size_t from = t.n_given;
         new_mark();
         new_mark();
         deliver(from);
-        all = turn(2.0);
+        all = turn(3.0);
         if (all)
             harvest();
-        pause_for((int64_t)(TIMEOUT_MS * 1.6) * NS_PER_MS);
+        pause_for(PAUSE_NS);
     }
-    check(all, "4 turns of a target that needs 20 ms per execution");
+    check(all, "3 turns of a target that needs 20 ms per execution");
     check_marks();
-    check(median_park_ms() < 60, "parked %.1f ms after the request (median)", median_park_ms());
+    check(median_park_ms() < 150, "parked %.1f ms after the request (median)", median_park_ms());
     check(t.hangs == 0, "no hang was reported (%zu were)", t.hangs);
 }
 
@@ -480,7 +510,9 @@ static void kill_in_turn(int depth, const char *who)
     resume(1.0, 0);
     loop_step(t.loop, 0);
     pause_for(400 * NS_PER_MS);
-    pid_t pid = victim(depth);
+    pid_t pid = 0;
+    for (int i = 0; i < 300 && !(pid = victim(depth)); i++) /* a target that crashed is not there */
+        usleep(1000);
     if (pid && t.in->state == INST_RUNNING)
         kill(pid, SIGKILL);
     enum instance_event ev = wait_event(who, 30 * NS_PER_S);
@@ -518,31 +550,86 @@ static void phase_kill(bool persistent)
     check_queue("out/default/queue");
 }
 
+/* Processes whose working directory is below ours. */
+static int left_behind(void)
+{
+    struct strv pids = {0};
+    int n = 0;
+    if (fs_list("/proc", &pids, NULL) < 0)
+        return -1;
+    for (size_t i = 0; i < pids.n; i++) {
+        char link[320], path[512];
+        snprintf(link, sizeof link, "/proc/%.20s/cwd", pids.v[i]);
+        ssize_t k = readlink(link, path, sizeof path - 1);
+        path[k > 0 ? k : 0] = 0;
+        n += str_starts(path, t.dir);
+    }
+    strv_free(&pids);
+    return n;
+}
+
+/* A supervisor that is killed in a turn; then a second one on what the first left. */
+static void phase_orphan(char **argv)
+{
+    pid_t first = fork();
+    if (first == 0) {
+        open_instance(argv);
+        start(false);
+        for (;;)
+            turn(0.7);
+    }
+    sleep(3);
+    int alive = left_behind();
+    kill(first, SIGKILL);
+    waitpid(first, NULL, 0);
+    for (int i = 0; i < 50 && left_behind() > 0; i++)
+        usleep(100000);
+    check(alive > 0 && left_behind() == 0, "kill -9 of the supervisor: %d processes before, %d after",
+          alive, left_behind());
+    open_instance(argv);
+    harvest();
+    size_t found = t.names.n;
+    check(found > 3, "%zu entries harvested from what it left", found);
+    start(true);
+    check(turn(0.7), "the instance goes on from its own directory");
+    harvest();
+    check_queue("out/default/queue");
+    check(t.echoes == 0, "nothing we gave came back as a find (%zu did)", t.echoes);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 5) {
-        fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin BINARY turns|slow|kill\n");
+        fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin TARGET turns|slow|kill|orphan\n");
         return 2;
     }
-    int before = segments();
-    open_instance(argv);
+    bool orphan = strcmp(argv[4], "orphan") == 0;
+    make_dir(argv);
     start_corpus();
     if (strcmp(argv[4], "slow") == 0)
         setenv("CAROL_TEST_SLEEP_US", "20000", 1);
-    start(false);
-    if (strcmp(argv[4], "turns") == 0)
+    if (!orphan) {
+        open_instance(argv);
+        start(false);
+    }
+    if (orphan)
+        phase_orphan(argv);
+    else if (strcmp(argv[4], "turns") == 0)
         phase_turns();
     else if (strcmp(argv[4], "slow") == 0)
         phase_slow();
     else
         phase_kill(strcmp(argv[2], "libfuzzer") == 0);
-    stop_and_check(before);
-    if (strcmp(argv[4], "kill") != 0 && stat_of("total_tmout") >= 0)
+    stop_and_check();
+    if (!orphan && strcmp(argv[4], "kill") != 0 && stat_of("total_tmout") >= 0)
         check(stat_of("total_tmout") == 0 && stat_of("stability") >= 99.0,
               "its own statistics: %.0f time-outs, stability %.2f %%", stat_of("total_tmout"),
               stat_of("stability"));
     t.in->ops->free(t.in);
     loop_free(t.loop);
+    manifest_free(&t.m);
+    strv_free(&t.names);
+    free((char *)t.o.dir);
     if (!failed && !getenv("CAROL_TEST_KEEP") && fs_remove_tree(t.dir, NULL) < 0)
         printf("# cannot remove %s\n", t.dir);
     printf("1..%d\n", tests);

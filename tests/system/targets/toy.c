@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef TOY_MAIN
+#define LLVMFuzzerTestOneInput test_one_input
+#endif
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static volatile unsigned sink;
 
