@@ -100,7 +100,7 @@ static void compare_state(struct replay *r, struct store *s)
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     size_t n = 0;
     void *stored = store_sched_state(s, &n);
-    r->fold.sched->ops->save(r->fold.sched, &b);
+    sched_save(r->fold.sched, &b);
     r->state_equal = !stored || (n == b.len && memcmp(stored, b.p, n) == 0);
     free(stored);
     buf_free(&b);

@@ -390,7 +390,7 @@ int turn_commit(struct turn *t, struct err *e)
     if (rc == 0)
         rc = store_calls_of(t, e);
     fold_results(t);
-    c->f.sched->ops->save(c->f.sched, &state);
+    sched_save(c->f.sched, &state);
     if (rc == 0)
         rc = store_turn_commit(c->store, &t->row, state.p, state.len, e);
     if (rc == 0)
