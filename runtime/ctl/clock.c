@@ -29,7 +29,8 @@ static int64_t lag(void)
     if (!ctl_page)
         return 0;
     int64_t since = ctl_parked_since();
-    return __atomic_load_n(&ctl_page->paused_ns, __ATOMIC_ACQUIRE) + (since ? ctl_real_ns() - since : 0);
+    return __atomic_load_n(&ctl_page->paused_ns, __ATOMIC_ACQUIRE) +
+           (since ? ctl_real_ns() - since : 0);
 }
 
 static int64_t virtual_ns(clockid_t id, int *rc)

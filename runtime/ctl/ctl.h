@@ -26,14 +26,14 @@ extern struct ctl_page *ctl_page; /* NULL: not under control */
 extern char ctl_dir[];            /* the instance's directory, "" when not under control */
 
 void ctl_safe_point(void);
-bool ctl_parking_wanted(void);    /* would the next safe point park? */
+bool ctl_parking_wanted(void); /* would the next safe point park? */
 void ctl_add_exec(void);
 void ctl_add_cycle(void);
 
 bool ctl_import_pending(void);
 const struct ctl_record *ctl_import_next(void);
 void ctl_import_done(void);
-int64_t ctl_import_id(void);      /* of the execution under way; -1: not an import */
+int64_t ctl_import_id(void); /* of the execution under way; -1: not an import */
 
 /* One line for DIR/export: a new entry of the fuzzer's corpus; import: ctl_import_id() or -1. */
 void ctl_export(const char *name, int64_t import);

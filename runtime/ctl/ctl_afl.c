@@ -9,7 +9,7 @@
 
 /* Calibration of a new entry takes at most 12 executions, and its last call must be over. */
 #define CALIBRATION_CALLS 13
-#define MOPT_CYCLE 1000 /* executions; MOpt tells of no entries */
+#define MOPT_CYCLE 1000                  /* executions; MOpt tells of no entries */
 #define CALIBRATION_NS INT64_C(10000000) /* what a request may wait for a calibration */
 #define HAVOC_WAIT_NS INT64_C(500000000) /* what imports may wait for a havoc stage, at first */
 
@@ -17,14 +17,14 @@ enum way { WAY_HAVOC = 0, WAY_ADDRESS, WAY_FUZZ };
 
 static struct {
     enum way way;
-    bool fuzzing;         /* start-up is over */
-    bool armed;           /* the next execution may run an import */
-    bool ran;             /* at least one execution since the last queue_get */
-    unsigned calibrating; /* calls left in which nothing may be touched */
-    int64_t calibration_ns; /* when it began; 0: cannot be told */
+    bool fuzzing;                    /* start-up is over */
+    bool armed;                      /* the next execution may run an import */
+    bool ran;                        /* at least one execution since the last queue_get */
+    unsigned calibrating;            /* calls left in which nothing may be touched */
+    int64_t calibration_ns;          /* when it began; 0: cannot be told */
     int64_t waiting_ns, patience_ns; /* imports wait for a havoc stage since, and may so long */
-    unsigned batch;       /* executions since the last cycle (WAY_ADDRESS) */
-    void *address;        /* where the first call of all came from */
+    unsigned batch;                  /* executions since the last cycle (WAY_ADDRESS) */
+    void *address;                   /* where the first call of all came from */
     int64_t last_ns, timeout_ns;
 } st;
 

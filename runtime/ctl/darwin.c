@@ -11,15 +11,15 @@ static struct {
     struct darwin d;
     struct dict dict;
     struct darwin_context context;
-    bool running;            /* an execution of ours is to be evaluated */
-    unsigned found;          /* new entries since it began */
-    uint64_t dry;            /* cycles when something was last found */
+    bool running;   /* an execution of ours is to be evaluated */
+    unsigned found; /* new entries since it began */
+    uint64_t dry;   /* cycles when something was last found */
     uint8_t *buf;
     size_t room;
 } st;
 
-CTL_EXPORTED size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out, uint8_t *other,
-                                    size_t other_n, size_t max);
+CTL_EXPORTED size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out,
+                                    uint8_t *other, size_t other_n, size_t max);
 
 void ctl_afl_on_init(void)
 {
@@ -52,7 +52,8 @@ static bool reserve(size_t max)
 /* afl-fuzz does not tell passes over the queue; entries fuzzed per entry there is are as good. */
 static void follow_cycles(void)
 {
-    uint64_t cycles = ctl_page ? ctl_page->cycles : 0, entries = 1 + (ctl_page ? ctl_page->entries : 0);
+    uint64_t cycles = ctl_page ? ctl_page->cycles : 0,
+             entries = 1 + (ctl_page ? ctl_page->entries : 0);
     uint64_t pass = 1 + cycles / entries;
     st.context.queue_cycle = pass > 3 ? 3 : (unsigned)pass;
     if (st.found)
@@ -62,7 +63,8 @@ static void follow_cycles(void)
 /* AFL splices when a whole pass found nothing: 480 of its 736 executions per entry then. */
 static bool splicing(void)
 {
-    uint64_t cycles = ctl_page ? ctl_page->cycles : 0, entries = 1 + (ctl_page ? ctl_page->entries : 0);
+    uint64_t cycles = ctl_page ? ctl_page->cycles : 0,
+             entries = 1 + (ctl_page ? ctl_page->entries : 0);
     return cycles > st.dry + entries && darwin_below(&st.d.rng, 736) < 480;
 }
 

@@ -7,9 +7,33 @@
 #define BLOCK_XL 32768
 
 static const int32_t interesting[] = {
-    /* 8 bits */ -128, -1, 0, 1, 16, 32, 64, 100, 127,
-    /* 16 */ -32768, -129, 128, 255, 256, 512, 1000, 1024, 4096, 32767,
-    /* 32 */ INT32_MIN, -100663046, -32769, 32768, 65535, 65536, 100663045, INT32_MAX};
+    /* 8 bits */ -128,
+    -1,
+    0,
+    1,
+    16,
+    32,
+    64,
+    100,
+    127,
+    /* 16 */ -32768,
+    -129,
+    128,
+    255,
+    256,
+    512,
+    1000,
+    1024,
+    4096,
+    32767,
+    /* 32 */ INT32_MIN,
+    -100663046,
+    -32769,
+    32768,
+    65535,
+    65536,
+    100663045,
+    INT32_MAX};
 #define N_8 9
 #define N_16 19
 #define N_32 27
@@ -56,11 +80,13 @@ static size_t block_length(struct darwin_rng *r, size_t limit, unsigned queue_cy
     uint32_t kind = darwin_below(r, queue_cycle < 3 ? (queue_cycle ? queue_cycle : 1) : 3);
     if (kind == 2 && darwin_below(r, 10) == 0)
         kind = 3;
-    size_t lo = least[kind] >= limit ? 1 : least[kind], hi = most[kind] < limit ? most[kind] : limit;
+    size_t lo = least[kind] >= limit ? 1 : least[kind],
+           hi = most[kind] < limit ? most[kind] : limit;
     return lo + darwin_below(r, (uint32_t)(hi - lo + 1));
 }
 
-static size_t delete_block(struct darwin_rng *r, uint8_t *buf, size_t n, const struct darwin_context *c)
+static size_t delete_block(struct darwin_rng *r, uint8_t *buf, size_t n,
+                           const struct darwin_context *c)
 {
     if (n < 2)
         return n;
@@ -100,7 +126,8 @@ static void overwrite_block(struct darwin_rng *r, uint8_t *buf, size_t n,
     if (n < 2)
         return;
     size_t len = block_length(r, n - 1, c->queue_cycle);
-    size_t from = darwin_below(r, (uint32_t)(n - len + 1)), to = darwin_below(r, (uint32_t)(n - len + 1));
+    size_t from = darwin_below(r, (uint32_t)(n - len + 1)),
+           to = darwin_below(r, (uint32_t)(n - len + 1));
     if (darwin_below(r, 4))
         memmove(buf + to, buf + from, len);
     else
@@ -142,7 +169,9 @@ size_t darwin_apply(struct darwin_rng *r, unsigned op, uint8_t *buf, size_t n, s
     case DARWIN_ADD_16: add_delta(r, buf, n, 2, false); break;
     case DARWIN_SUB_32: add_delta(r, buf, n, 4, true); break;
     case DARWIN_ADD_32: add_delta(r, buf, n, 4, false); break;
-    case DARWIN_XOR: buf[darwin_below(r, (uint32_t)n)] ^= (uint8_t)(1 + darwin_below(r, 255)); break;
+    case DARWIN_XOR:
+        buf[darwin_below(r, (uint32_t)n)] ^= (uint8_t)(1 + darwin_below(r, 255));
+        break;
     case DARWIN_DELETE:
     case DARWIN_DELETE_2: return delete_block(r, buf, n, c);
     case DARWIN_CLONE: return clone_block(r, buf, n, max, c);

@@ -3,8 +3,8 @@
 #include "ctl_afl.h"
 
 CTL_EXPORTED unsigned afl_custom_fuzz_count(void *data, const uint8_t *buf, size_t n);
-CTL_EXPORTED size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out, uint8_t *other,
-                                    size_t other_n, size_t max);
+CTL_EXPORTED size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out,
+                                    uint8_t *other, size_t other_n, size_t max);
 
 unsigned afl_custom_fuzz_count(void *data, const uint8_t *buf, size_t n)
 {

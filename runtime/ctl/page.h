@@ -29,27 +29,27 @@
 struct ctl_page {
     uint32_t magic, version;
     /* written by the supervisor */
-    uint32_t turn;        /* futex word */
-    uint32_t stop;        /* == turn: park at the next safe point */
-    uint64_t quota;       /* park when `cycles` reaches this; 0: no cycle quota */
-    uint64_t gen;         /* newest import file offered */
-    uint64_t batch;       /* newest batch delivered (fuzzer.h): the same one is never delivered twice */
-    uint32_t started;     /* arms that cannot see it themselves: start-up is over (MOpt) */
-    uint32_t quit;        /* leave in an orderly way at the next safe point */
+    uint32_t turn;    /* futex word */
+    uint32_t stop;    /* == turn: park at the next safe point */
+    uint64_t quota;   /* park when `cycles` reaches this; 0: no cycle quota */
+    uint64_t gen;     /* newest import file offered */
+    uint64_t batch;   /* newest batch delivered (fuzzer.h): the same one is never delivered twice */
+    uint32_t started; /* arms that cannot see it themselves: start-up is over (MOpt) */
+    uint32_t quit;    /* leave in an orderly way at the next safe point */
     /* written by the library */
-    uint32_t attached;    /* the library is loaded and mapped this page */
-    uint32_t ready;       /* first safe point reached: calibration of the start corpus is over */
-    uint32_t done;        /* last turn finished; parked while done == turn */
-    uint32_t faults;      /* things that should not happen; text in DIR/fault */
-    uint64_t execs;       /* target executions, all of them */
+    uint32_t attached; /* the library is loaded and mapped this page */
+    uint32_t ready;    /* first safe point reached: calibration of the start corpus is over */
+    uint32_t done;     /* last turn finished; parked while done == turn */
+    uint32_t faults;   /* things that should not happen; text in DIR/fault */
+    uint64_t execs;    /* target executions, all of them */
     uint64_t cycles;
-    uint64_t taken;       /* imports executed, all generations */
-    uint64_t gen_at;      /* import file being read */
-    uint64_t gen_taken;   /* records taken of it */
-    uint64_t entries;     /* new entries in the fuzzer's own corpus */
-    int64_t paused_ns;    /* time spent parked so far: the virtual clock lags by this */
-    uint64_t inflight;    /* id + 1 of the import whose execution is under way; 0: none */
-    int32_t pid;          /* of the fuzzer, as it sees itself */
+    uint64_t taken;     /* imports executed, all generations */
+    uint64_t gen_at;    /* import file being read */
+    uint64_t gen_taken; /* records taken of it */
+    uint64_t entries;   /* new entries in the fuzzer's own corpus */
+    int64_t paused_ns;  /* time spent parked so far: the virtual clock lags by this */
+    uint64_t inflight;  /* id + 1 of the import whose execution is under way; 0: none */
+    int32_t pid;        /* of the fuzzer, as it sees itself */
     uint32_t reserved[13];
 };
 

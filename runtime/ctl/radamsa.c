@@ -16,16 +16,17 @@ static struct {
     size_t room;
 } st;
 
-CTL_EXPORTED size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out, uint8_t *other,
-                                    size_t other_n, size_t max);
+CTL_EXPORTED size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out,
+                                    uint8_t *other, size_t other_n, size_t max);
 
 void ctl_afl_on_init(void)
 {
     const char *path = getenv("CAROL_CTL_RADAMSA"), *seed = getenv(CTL_AFL_ENV_SEED);
     void *lib = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     void (*init)(void) = lib ? (void (*)(void))dlsym(lib, "radamsa_init") : NULL;
-    st.radamsa = lib ? (size_t(*)(uint8_t *, size_t, uint8_t *, size_t, unsigned))dlsym(lib, "radamsa")
-                     : NULL;
+    st.radamsa =
+        lib ? (size_t (*)(uint8_t *, size_t, uint8_t *, size_t, unsigned))dlsym(lib, "radamsa")
+            : NULL;
     if (!init || !st.radamsa) {
         fprintf(stderr, "ABORT: cannot load libradamsa (%s)\n", path ? dlerror() : "no path given");
         exit(1);

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAP_MIN 65536 /* below, afl-fuzz takes every seed for a crash */
+#define MAP_MIN 65536               /* below, afl-fuzz takes every seed for a crash */
 #define INPUT_MAX ((size_t)1 << 20) /* afl-fuzz's MAX_FILE */
 
 static int need_file(char *path, const char *what, struct err *e)
@@ -148,12 +148,19 @@ static int link_dict(struct live *lv, struct err *e)
 
 static void add_environment(struct live *lv, const struct afl_way *w, struct strv *env)
 {
-    static const char *const fixed[] = {
-        "AFL_NO_UI=1", "AFL_NO_AFFINITY=1", "AFL_SKIP_CPUFREQ=1",
-        "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1", "AFL_NO_CRASH_README=1", "AFL_NO_FASTRESUME=1",
-        "AFL_NO_SYNC=1", "AFL_CRASHING_SEEDS_AS_NEW_CRASH=1", "AFL_TESTCACHE_SIZE=10",
-        "AFL_FORKSRV_INIT_TMOUT=30000", "LD_PRELOAD=./ctl.so",
-        "AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so", NULL};
+    static const char *const fixed[] = {"AFL_NO_UI=1",
+                                        "AFL_NO_AFFINITY=1",
+                                        "AFL_SKIP_CPUFREQ=1",
+                                        "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1",
+                                        "AFL_NO_CRASH_README=1",
+                                        "AFL_NO_FASTRESUME=1",
+                                        "AFL_NO_SYNC=1",
+                                        "AFL_CRASHING_SEEDS_AS_NEW_CRASH=1",
+                                        "AFL_TESTCACHE_SIZE=10",
+                                        "AFL_FORKSRV_INIT_TMOUT=30000",
+                                        "LD_PRELOAD=./ctl.so",
+                                        "AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so",
+                                        NULL};
     for (size_t i = 0; fixed[i]; i++)
         strv_add(env, fixed[i]);
     uint64_t map = lv->o.target->family[lv->arm->family].map_size;

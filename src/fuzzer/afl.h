@@ -14,18 +14,21 @@
 #include "fuzzer/live.h"
 
 struct afl_way {
-    const char *library;      /* below the runtime directory */
-    const char *imports;      /* CAROL_CTL_IMPORT (runtime/ctl/ctl_afl.h) */
-    bool only_library;        /* AFL_CUSTOM_MUTATOR_ONLY */
-    bool plain;               /* no deterministic stage, no FrameShift */
-    const char *const *args;  /* further words; NULL: none */
+    const char *library;     /* below the runtime directory */
+    const char *imports;     /* CAROL_CTL_IMPORT (runtime/ctl/ctl_afl.h) */
+    bool only_library;       /* AFL_CUSTOM_MUTATOR_ONLY */
+    bool plain;              /* no deterministic stage, no FrameShift */
+    const char *const *args; /* further words; NULL: none */
 };
 
-CAROL_MUST_CHECK int afl_check(const struct instance_opts *o, const struct afl_way *w, struct err *e);
-CAROL_MUST_CHECK int afl_prepare(struct live *lv, const struct input *seeds, size_t n, struct err *e);
+CAROL_MUST_CHECK int afl_check(const struct instance_opts *o, const struct afl_way *w,
+                               struct err *e);
+CAROL_MUST_CHECK int afl_prepare(struct live *lv, const struct input *seeds, size_t n,
+                                 struct err *e);
 CAROL_MUST_CHECK int afl_command(struct live *lv, bool again, const struct afl_way *w,
                                  struct strv *argv, struct strv *env, struct err *e);
-CAROL_MUST_CHECK int afl_deliver(struct live *lv, const struct input *inputs, size_t n, struct err *e);
+CAROL_MUST_CHECK int afl_deliver(struct live *lv, const struct input *inputs, size_t n,
+                                 struct err *e);
 uint64_t afl_taken(struct live *lv);
 CAROL_MUST_CHECK int afl_harvest(struct live *lv, struct harvest *h, struct err *e);
 

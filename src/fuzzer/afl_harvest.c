@@ -206,7 +206,8 @@ static int harvest_life(const char *dir, enum find_kind kind, const struct inbox
         if (strstr(name, ",op:dry_run")) /* a seed of ours, or an entry harvested before */
             continue;
         f.parent_entry = field_of(name, ",src:");
-        f.signal = kind == FIND_CRASH && field_of(name, ",sig:") > 0 ? (int)field_of(name, ",sig:") : 0;
+        f.signal =
+            kind == FIND_CRASH && field_of(name, ",sig:") > 0 ? (int)field_of(name, ",sig:") : 0;
         rc = read_find(dir, name, &f, e);
         if (rc < 0 || f.size == 0 || inbox_known(known, f.data, f.size))
             drop_find(&f);
@@ -272,7 +273,8 @@ void afl_settle(struct live *lv)
         long long id = number_of(top);
         bool listed = (size_t)id < im.n && im.v[id] > -2;
         int fd = !listed && !strstr(top, ",orig:")
-                     ? open(list, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+                     ? open(list, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)
+                     : -1;
         if (fd >= 0) {
             /* The newline first ends a line that a kill may have cut. */
             dprintf(fd, "\n%lld %s\n", (long long)(inflight - 1), top);

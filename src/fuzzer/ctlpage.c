@@ -21,7 +21,8 @@ static int check_or_init(struct ctl_page *p, const char *path, bool fresh, struc
     if (p->magic != CTL_MAGIC || p->version != CTL_VERSION)
         return err_set(e, -EPROTO,
                        "%s is not a control page of this version of carol: remove the instance's "
-                       "directory to start it anew", path);
+                       "directory to start it anew",
+                       path);
     return 0;
 }
 

@@ -2,8 +2,8 @@
  * mutator of afl-fuzz; not the authors' program, which cannot run targets of this AFL++. */
 #include "fuzzer/afl.h"
 
-static const struct afl_way way = {.library = "ctl/libcaroldarwin.so",
-                                   .imports = "fuzz", .only_library = true, .plain = true};
+static const struct afl_way way = {
+    .library = "ctl/libcaroldarwin.so", .imports = "fuzz", .only_library = true, .plain = true};
 
 static int check(const struct instance_opts *o, struct err *e)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Roster order. */
-static const struct arm *const arms[] = {&arm_aflpp, &arm_darwin, &arm_honggfuzz,
+static const struct arm *const arms[] = {&arm_aflpp, &arm_darwin,   &arm_honggfuzz,
                                          &arm_mopt,  &arm_lafintel, &arm_radamsa};
 #define N_ARMS (sizeof arms / sizeof arms[0])
 
@@ -55,8 +55,10 @@ int fuzzer_check_path(const char *dir, struct err *e)
                                 "another directory");
     /* afl-fuzz builds names of up to NAME_MAX below it in buffers of PATH_MAX. */
     if (strlen(dir) > PATH_MAX / 2)
-        return err_usage(e, "the path of the campaign directory is longer than %d bytes, too long "
-                            "for the fuzzers' own buffers: choose a shorter one", PATH_MAX / 2);
+        return err_usage(e,
+                         "the path of the campaign directory is longer than %d bytes, too long "
+                         "for the fuzzers' own buffers: choose a shorter one",
+                         PATH_MAX / 2);
     return 0;
 }
 
@@ -67,9 +69,10 @@ int fuzzer_check(const struct instance_opts *o, struct err *e)
         return unknown(o->fuzzer, e);
     const struct manifest_family *f = &o->target->family[a->family];
     if (!f->ok || !f->binary)
-        return err_env(e, "%s needs the %s build of the target, which %s does not have: run `carol "
-                          "build` again with --families %s", a->name, family_name(a->family),
-                       o->target->dir, family_name(a->family));
+        return err_env(e,
+                       "%s needs the %s build of the target, which %s does not have: run `carol "
+                       "build` again with --families %s",
+                       a->name, family_name(a->family), o->target->dir, family_name(a->family));
     return a->check(o, e);
 }
 

@@ -21,8 +21,8 @@ static void add_record(struct buf *b, const struct input *in)
     buf_add(b, in->data, in->size);
 }
 
-int inbox_deliver(const char *dir, struct ctl_page *page, uint64_t batch, const struct input *inputs,
-                  size_t n, struct err *e)
+int inbox_deliver(const char *dir, struct ctl_page *page, uint64_t batch,
+                  const struct input *inputs, size_t n, struct err *e)
 {
     if (batch <= ctl_get64(&page->gen))
         return 0;

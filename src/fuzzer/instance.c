@@ -221,8 +221,8 @@ static void on_line(void *arg, const char *line)
 /* Ours without what would steer a fuzzer behind our back, then the arm's. */
 static void environment(struct live *lv, const struct strv *extra, struct strv *out)
 {
-    static const char *const drop[] = {"AFL_", "__AFL", "HFUZZ_", "HONGGFUZZ", "LD_PRELOAD=",
-                                       "TMPDIR=", CTL_ENV, NULL};
+    static const char *const drop[] = {"AFL_",        "__AFL",   "HFUZZ_", "HONGGFUZZ",
+                                       "LD_PRELOAD=", "TMPDIR=", CTL_ENV,  NULL};
     for (char **s = environ; *s; s++) {
         bool keep = true;
         for (size_t i = 0; drop[i]; i++)
@@ -316,8 +316,8 @@ static int instance_start(struct instance *in, const struct input *seeds, size_t
     return rc;
 }
 
-static int instance_deliver(struct instance *in, uint64_t batch, const struct input *inputs, size_t n,
-                            struct err *e)
+static int instance_deliver(struct instance *in, uint64_t batch, const struct input *inputs,
+                            size_t n, struct err *e)
 {
     struct live *lv = live_of(in);
     if (in->state == INST_RUNNING)

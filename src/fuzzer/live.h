@@ -20,10 +20,10 @@ struct live {
     struct instance_opts o; /* strings copied */
     struct loop *loop;
     struct cage cage;
-    struct ctl_page *page;  /* mapped DIR/ctl */
-    uint64_t offered;       /* imports delivered so far, in all */
-    uint64_t batch;         /* the batch under delivery (arm->deliver) */
-    void *own;              /* the arm's own state, freed with free() */
+    struct ctl_page *page; /* mapped DIR/ctl */
+    uint64_t offered;      /* imports delivered so far, in all */
+    uint64_t batch;        /* the batch under delivery (arm->deliver) */
+    void *own;             /* the arm's own state, freed with free() */
     /* the rest belongs to fuzzer/instance.c */
     struct live_private *p;
 };

@@ -8,15 +8,15 @@
 struct live_private {
     struct output out;
     int event_fd;
-    int cpu;                    /* pinned to; -1: not */
+    int cpu; /* pinned to; -1: not */
     struct timer cap, attach, stopping, later;
     enum instance_event later_event;
-    bool turn_asked;            /* a turn was asked for before it was ready */
-    bool stopped;               /* by SIGSTOP */
-    unsigned by_signal;         /* how often that was needed */
+    bool turn_asked;    /* a turn was asked for before it was ready */
+    bool stopped;       /* by SIGSTOP */
+    unsigned by_signal; /* how often that was needed */
     uint32_t faults;
     int64_t cap_ns, resumed_at, asked_at;
-    int64_t cpu0, cpu_parked;   /* CPU time used at the last resume and at the last park */
+    int64_t cpu0, cpu_parked; /* CPU time used at the last resume and at the last park */
     uint64_t execs0, cycles0, taken0, offered0;
 };
 

@@ -14,11 +14,14 @@
 #include <string.h>
 
 static const char *const pure_args[] = {"-L", "0", NULL};
-static const struct afl_way pure = {.library = "ctl/libcarolctl.so", .imports = "address",
-                                    .plain = true, .args = pure_args};
+static const struct afl_way pure = {
+    .library = "ctl/libcarolctl.so", .imports = "address", .plain = true, .args = pure_args};
 static const char *const beside_args[] = {"-L", "-1", NULL};
-static const struct afl_way beside = {.library = "ctl/libcarolnull.so", .imports = "address",
-                                      .only_library = true, .plain = true, .args = beside_args};
+static const struct afl_way beside = {.library = "ctl/libcarolnull.so",
+                                      .imports = "address",
+                                      .only_library = true,
+                                      .plain = true,
+                                      .args = beside_args};
 
 /* The refusal is compiled out together with its message. */
 static bool is_patched(void)

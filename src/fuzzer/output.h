@@ -22,9 +22,9 @@ struct output {
     size_t written;
     char line[1024];
     size_t len;
-    bool escape;            /* inside an escape sequence */
-    const char *noise;      /* lines with this in them are not written; NULL: all are */
-    char last[256];         /* the last line that looks like the reason of an end */
+    bool escape;       /* inside an escape sequence */
+    const char *noise; /* lines with this in them are not written; NULL: all are */
+    char last[256];    /* the last line that looks like the reason of an end */
     bool last_bad;
     void (*on_line)(void *arg, const char *line);
     void *arg;

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-static const struct afl_way way = {.library = "ctl/libcarolradamsa.so",
-                                   .imports = "fuzz", .only_library = true, .plain = true};
+static const struct afl_way way = {
+    .library = "ctl/libcarolradamsa.so", .imports = "fuzz", .only_library = true, .plain = true};
 
 static int check(const struct instance_opts *o, struct err *e)
 {

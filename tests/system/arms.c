@@ -46,7 +46,7 @@ static struct {
     struct given given[MAX_SEEDS];
     size_t n_given;
     uint64_t batch;
-    struct strv names;        /* every queue file harvested */
+    struct strv names; /* every queue file harvested */
     size_t finds, crashes, hangs, crash_bad, echoes, foreign;
     uint64_t offered, taken;
     int64_t park_ns[64];
@@ -167,7 +167,9 @@ static size_t new_gate(int digit)
 
 static void start_corpus(void)
 {
-    add_given("\x01\x00\x03\x02zz\x04\x04" "axyz", 12);
+    add_given("\x01\x00\x03\x02zz\x04\x04"
+              "axyz",
+              12);
     add_given("MARK99999999.", 13);
     add_given("GATE0aaaa", 9);
 }
@@ -175,7 +177,8 @@ static void start_corpus(void)
 static void inputs_of(struct input *out, size_t from, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = (struct input){.id = (int64_t)(from + i), .data = t.given[from + i].data,
+        out[i] = (struct input){.id = (int64_t)(from + i),
+                                .data = t.given[from + i].data,
                                 .size = t.given[from + i].size};
 }
 
@@ -265,10 +268,11 @@ static bool turn(double seconds)
     t.park_ns[t.parks++ % 64] = r->park_ns;
     t.cpu_parked_ns += r->cpu_parked_ns;
     t.paused_ns += t.next_pause_ns;
-    printf("# turn: %llu execs %llu cycles, taken %llu/%llu, park %.1f ms, cpu %.0f ms, parked %.0f ms\n",
-           (unsigned long long)r->execs, (unsigned long long)r->cycles, (unsigned long long)r->taken,
-           (unsigned long long)r->offered, (double)r->park_ns / 1e6, (double)r->cpu_ns / 1e6,
-           (double)r->cpu_parked_ns / 1e6);
+    printf("# turn: %llu execs %llu cycles, taken %llu/%llu, park %.1f ms, cpu %.0f ms, parked "
+           "%.0f ms\n",
+           (unsigned long long)r->execs, (unsigned long long)r->cycles,
+           (unsigned long long)r->taken, (unsigned long long)r->offered, (double)r->park_ns / 1e6,
+           (double)r->cpu_ns / 1e6, (double)r->cpu_parked_ns / 1e6);
     return true;
 }
 
@@ -294,13 +298,19 @@ static void open_instance(char **argv)
     } else {
         t.m.target = xstrdup("toy");
         t.m.dir = xstrdup(t.dir);
-        t.m.family[f] = (struct manifest_family){.ok = true, .binary = xstrdup(argv[3]), .map_size = 1};
+        t.m.family[f] =
+            (struct manifest_family){.ok = true, .binary = xstrdup(argv[3]), .map_size = 1};
     }
     t.m.kind = strcmp(argv[2], "libfuzzer") == 0 ? TARGET_LIBFUZZER
-               : strcmp(argv[2], "file") == 0    ? TARGET_FILE : TARGET_STDIN;
+               : strcmp(argv[2], "file") == 0    ? TARGET_FILE
+                                                 : TARGET_STDIN;
     char *sub = fs_join(t.dir, "i:0");
-    t.o = (struct instance_opts){.fuzzer = argv[1], .dir = sub, .target = &t.m,
-                                 .timeout_ms = TIMEOUT_MS, .mem_bytes = UINT64_C(1) << 31, .seed = 7};
+    t.o = (struct instance_opts){.fuzzer = argv[1],
+                                 .dir = sub,
+                                 .target = &t.m,
+                                 .timeout_ms = TIMEOUT_MS,
+                                 .mem_bytes = UINT64_C(1) << 31,
+                                 .seed = 7};
     if (fuzzer_check(&t.o, &e) < 0 || fuzzer_open(&t.in, t.loop, &t.o, &e) < 0)
         give_up("open", e.msg);
     t.in->on_event = on_event;
@@ -428,8 +438,7 @@ static void stop_and_check(void)
     if (wait_event("stop", 10 * NS_PER_S) != INSTANCE_STOPPED)
         give_up("stop", t.in->report.why);
     char *tmp = fs_join(t.o.dir, "tmp");
-    check(tree_children(getpid(), &child, 1) == 0 && !fs_exists(tmp) &&
-              segments() == 0,
+    check(tree_children(getpid(), &child, 1) == 0 && !fs_exists(tmp) && segments() == 0,
           "after stop: no process, no shared memory, no temporary directory");
     free(tmp);
 }
@@ -458,7 +467,8 @@ static void phase_turns(void)
     /* A trim can hold imports up, and a loaded machine the crash. */
     for (int i = 0; i < 20 && all && (t.taken < t.offered || t.crashes == 0); i++)
         turn(0.5), harvest();
-    check(moved && pid == ((struct live *)t.in)->page->pid, "every turn went on with the same process");
+    check(moved && pid == ((struct live *)t.in)->page->pid,
+          "every turn went on with the same process");
     check_marks();
     check(t.crashes > 0 && t.crash_bad == 0, "%zu crashes harvested, byte for byte as executed",
           t.crashes);
@@ -517,8 +527,8 @@ static void kill_in_turn(int depth, const char *who)
         kill(pid, SIGKILL);
     enum instance_event ev = wait_event(who, 30 * NS_PER_S);
     t.taken += t.in->report.taken;
-    printf("# kill -9 of %s (%d): %s %s\n", who, (int)pid,
-           ev == INSTANCE_DIED ? "died:" : "parked", ev == INSTANCE_DIED ? t.in->report.why : "");
+    printf("# kill -9 of %s (%d): %s %s\n", who, (int)pid, ev == INSTANCE_DIED ? "died:" : "parked",
+           ev == INSTANCE_DIED ? t.in->report.why : "");
     check(pid > 0 && (ev == INSTANCE_DIED || (ev == INSTANCE_PARKED && depth > 0)),
           "kill -9 of %s in mid-turn is noticed or survived", who);
     harvest();
@@ -545,7 +555,8 @@ static void phase_kill(bool persistent)
         lost += n == 0;
         twice += n > 1 || t.given[i].imported > 1;
     }
-    check(twice == 0 && lost <= 3, "%d imports over the kills: %d lost, %d twice", marks, lost, twice);
+    check(twice == 0 && lost <= 3, "%d imports over the kills: %d lost, %d twice", marks, lost,
+          twice);
     check(t.echoes == 0, "nothing we gave came back as a find (%zu did)", t.echoes);
     check_queue("out/default/queue");
 }
@@ -584,8 +595,8 @@ static void phase_orphan(char **argv)
     waitpid(first, NULL, 0);
     for (int i = 0; i < 50 && left_behind() > 0; i++)
         usleep(100000);
-    check(alive > 0 && left_behind() == 0, "kill -9 of the supervisor: %d processes before, %d after",
-          alive, left_behind());
+    check(alive > 0 && left_behind() == 0,
+          "kill -9 of the supervisor: %d processes before, %d after", alive, left_behind());
     open_instance(argv);
     harvest();
     size_t found = t.names.n;

@@ -56,7 +56,8 @@ static void gate(const uint8_t *p, size_t n)
     if (n != 9)
         return;
     uint32_t h = (uint32_t)(fnv(p + 4, 5) >> 20) & 0xfffff;
-    if (h != 0x5ca40) /* the test searches for inputs that fit; a fuzzer does not find one in a minute */
+    if (h !=
+        0x5ca40) /* the test searches for inputs that fit; a fuzzer does not find one in a minute */
         return;
     switch (p[4]) {
     case '0': sink += 1; break;
@@ -90,15 +91,42 @@ static void records(const uint8_t *p, size_t n)
             return;
         switch (type & 15) {
         case 1: depth++; break;
-        case 2: if (depth) depth--; break;
-        case 3: for (size_t i = 0; i < len; i++) sum += p[i]; break;
-        case 4: if (len == 4 && p[0] == 'a' && p[1] == 'b') sum += 100; break;
-        case 5: if (len > 8 && p[7] > 128) sum ^= p[8]; break;
-        case 6: if (depth > 3 && sum > 500) sink++; break;
-        case 7: if (len && p[0] == p[len - 1]) sum *= 3; break;
-        case 8: if (len == 2 && (p[0] | p[1] << 8) == 0x1234) sink += 2; break;
-        case 9: if (sum == 77) sink += 3; break;
-        default: if (type > 200) sink += type; break;
+        case 2:
+            if (depth)
+                depth--;
+            break;
+        case 3:
+            for (size_t i = 0; i < len; i++)
+                sum += p[i];
+            break;
+        case 4:
+            if (len == 4 && p[0] == 'a' && p[1] == 'b')
+                sum += 100;
+            break;
+        case 5:
+            if (len > 8 && p[7] > 128)
+                sum ^= p[8];
+            break;
+        case 6:
+            if (depth > 3 && sum > 500)
+                sink++;
+            break;
+        case 7:
+            if (len && p[0] == p[len - 1])
+                sum *= 3;
+            break;
+        case 8:
+            if (len == 2 && (p[0] | p[1] << 8) == 0x1234)
+                sink += 2;
+            break;
+        case 9:
+            if (sum == 77)
+                sink += 3;
+            break;
+        default:
+            if (type > 200)
+                sink += type;
+            break;
         }
         p += len;
         n -= len;
