@@ -2,7 +2,6 @@
 #include "../../runtime/ctl/darwin_core.h"
 #include "../../runtime/ctl/dict.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #define ROUNDS 20000
 #define ROOM 70000

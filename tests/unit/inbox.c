@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "base/str.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +13,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 /* The library's globals, as its constructor would set them. */
 struct ctl_page *ctl_page;
