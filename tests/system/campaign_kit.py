@@ -1,0 +1,235 @@
+"""What the campaign tests and benchmarks share: running carol, looking at its processes and its record.
+
+Everything started here carries a mark in its environment, so that whatever survives is found, whoever
+its parent is by then.
+"""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+import uuid
+from pathlib import Path
+
+RUNNING, PARKED, COMMITTED, VOID = 1, 2, 3, 4  # enum turn_state of src/store/store.h
+MARK = "CAROL_TEST_MARK"
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failures = 0
+
+    def ok(self, good, what, detail=""):
+        self.count += 1
+        print(f"{'ok' if good else 'not ok'} {self.count} - {what}", flush=True)
+        if not good:
+            self.failures += 1
+            for line in str(detail).splitlines()[-30:]:
+                print(f"# {line}", flush=True)
+        return good
+
+    def skip(self, what, why):
+        self.count += 1
+        print(f"ok {self.count} - {what} # SKIP {why}", flush=True)
+
+    def done(self):
+        print(f"1..{self.count}", flush=True)
+        return 1 if self.failures else 0
+
+
+def engines_of(carol):
+    """Where this carol finds its fuzzers; None when there are none."""
+    own = os.environ.get("CAROL_ENGINES") or str(Path(carol).resolve().parent / "engines")
+    return own if os.path.exists(os.path.join(own, "afl", "afl-fuzz")) else None
+
+
+class Carol:
+    """Runs one carol binary; remembers its mark."""
+
+    def __init__(self, binary, **env):
+        self.binary = str(Path(binary).resolve())
+        self.mark = uuid.uuid4().hex
+        self.env = {**os.environ, MARK: self.mark, **env}
+
+    def start(self, *args, env=None, log=None, **popen):
+        out = open(log, "ab") if log else subprocess.DEVNULL
+        p = subprocess.Popen([self.binary, *map(str, args)], env={**self.env, **(env or {})},
+                             stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                             start_new_session=True, **popen)
+        if log:
+            out.close()
+        return p
+
+    def run(self, *args, env=None, limit=120, **popen):
+        """Exit code and everything printed."""
+        try:
+            p = subprocess.run([self.binary, *map(str, args)], env={**self.env, **(env or {})},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, timeout=limit, text=True, errors="replace",
+                               **popen)
+            return p.returncode, p.stdout
+        except subprocess.TimeoutExpired as e:
+            text = e.stdout or b""
+            return "no end", text.decode(errors="replace") if isinstance(text, bytes) else text
+
+    def json(self, *args):
+        p = subprocess.run([self.binary, *map(str, args)], env=self.env, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, timeout=60, text=True, check=False)
+        try:
+            return json.loads(p.stdout)
+        except ValueError:
+            return {"error": p.stdout + p.stderr}
+
+    def processes(self):
+        """(pid, path of its program) of everything with our mark."""
+        want = f"{MARK}={self.mark}".encode()
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if want not in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                    continue
+                found.append((int(pid), os.readlink(f"/proc/{pid}/exe")))
+            except OSError:
+                pass  # gone meanwhile
+        return found
+
+    def survivors(self, patience=10):
+        """What is still there after a moment of patience."""
+        end = time.monotonic() + patience
+        while (left := self.processes()) and time.monotonic() < end:
+            time.sleep(0.1)
+        return left
+
+    def kill_all(self):
+        for pid, _ in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+
+
+def segments():
+    """SysV shared memory: {id: attached processes}."""
+    lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    return {int(x.split()[1]): int(x.split()[6]) for x in lines}
+
+
+def orphan_segments(before, patience=5):
+    """Segments that came since and that nobody is attached to any more."""
+    end = time.monotonic() + patience
+    while True:
+        left = [i for i, attached in segments().items() if i not in before and attached == 0]
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.2)
+
+
+def wait_until(true, patience=30, every=0.05):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        value = true()
+        if value:
+            return value
+        time.sleep(every)
+    return None
+
+
+def record(out):
+    """The campaign's record, read only."""
+    return sqlite3.connect(f"file:{out}/carol.db?mode=ro", uri=True, timeout=10)
+
+
+def rows(out, sql, *args):
+    db = record(out)
+    try:
+        return db.execute(sql, args).fetchall()
+    finally:
+        db.close()
+
+
+def turns_done(out):
+    try:
+        return rows(out, "SELECT count(*) FROM turns WHERE state = ?", COMMITTED)[0][0]
+    except sqlite3.Error:
+        return 0
+
+
+class Witness:
+    """Remembers all that was ever acknowledged: what a reader of the record has seen once."""
+
+    TABLES = {"seeds": "SELECT id, hash FROM seeds WHERE id > ? ORDER BY id",
+              "crashes": "SELECT id, hash FROM crashes WHERE id > ? ORDER BY id",
+              "imports": "SELECT id, instance || '/' || seed FROM imports WHERE id > ? ORDER BY id"}
+
+    def __init__(self, out):
+        self.out = out
+        self.seen = {t: {} for t in self.TABLES}
+        self.turns = {}  # id -> (state, round, reward) once finished, else None
+        self.clock = 0
+        self.backwards = []
+        self.looks = 0
+
+    def look(self):
+        try:
+            db = record(self.out)
+        except sqlite3.Error:
+            return
+        try:
+            for t, sql in self.TABLES.items():
+                self.seen[t].update(db.execute(sql, (max(self.seen[t], default=0),)))
+            for i, state, rnd, reward in db.execute("SELECT id, state, round, reward FROM turns"):
+                done = (state, rnd, reward) if state in (COMMITTED, VOID) else None
+                self.turns[i] = self.turns.get(i) or done
+            for (now,) in db.execute("SELECT elapsed_ns FROM clock"):
+                if now < self.clock:
+                    self.backwards.append((self.clock, now))
+                self.clock = max(self.clock, now)
+            self.looks += 1
+        except sqlite3.Error:
+            pass  # not made yet, or being recovered
+        finally:
+            db.close()
+
+    def missing(self):
+        """What was seen once and is not there, or is another one now."""
+        lost = []
+        for t, seen in self.seen.items():
+            sql = self.TABLES[t].replace("> ?", "> 0")
+            now = dict(rows(self.out, sql))
+            lost += [f"{t} {i}" for i, v in seen.items() if now.get(i) != v]
+        now = {i: r for i, *r in rows(self.out, "SELECT id, state, round, reward FROM turns")}
+        lost += [f"turn {i}: was {was}, is {now.get(i)}" for i, was in self.turns.items()
+                 if i not in now or (was and list(was) != now[i])]
+        return lost
+
+
+def twice_imported(out):
+    """(instance, seed) pairs imported twice by the record, or by what the fuzzers themselves noted."""
+    wrong = rows(out, "SELECT instance, seed, count(*) FROM imports GROUP BY 1, 2 HAVING count(*) > 1")
+    # an instance cannot execute more imports than it was ever given, start corpus included
+    wrong += rows(out, "SELECT 'taken', t.instance, sum(t.taken), (SELECT count(*) FROM imports i WHERE"
+                       " i.instance = t.instance) AS given FROM turns t GROUP BY t.instance"
+                       " HAVING sum(t.taken) > given")
+    wrong += rows(out, "SELECT 'own', i.instance, i.seed FROM imports i JOIN seeds s ON s.id = i.seed"
+                       " WHERE s.instance = i.instance")
+    for export in Path(out).glob("fuzzers/*/export"):  # afl-fuzz's own word: "<import> <queue name>"
+        ids = [x.split(" ")[0] for x in export.read_text(errors="replace").splitlines()]
+        ids = [x for x in ids if x.isdigit()]
+        wrong += [(export.parent.name, i) for i in set(ids) if ids.count(i) > 1]
+    return wrong
+
+
+def built_on_others(out):
+    """Seeds with an ancestor of another fuzzer: (seed, its fuzzer, ancestor, that one's)."""
+    maker = dict(rows(out, "SELECT s.id, i.fuzzer FROM seeds s JOIN instances i ON i.id = s.instance"))
+    parent = dict(rows(out, "SELECT id, parent FROM seeds WHERE parent IS NOT NULL"))
+    found = []
+    for seed, fuzzer in maker.items():
+        up, steps = parent.get(seed), 0
+        while up and steps < 10000:
+            if maker.get(up, fuzzer) != fuzzer:
+                found.append((seed, fuzzer, up, maker[up]))
+                break
+            up, steps = parent.get(up), steps + 1
+    return found
