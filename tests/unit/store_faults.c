@@ -89,6 +89,9 @@ static int64_t query_int(const char *dir, const char *sql)
 
 /* --- kill -9 ------------------------------------------------------------------------------- */
 
+/* Large enough that the log is copied back into the database now and then, under the kill too. */
+#define SEED_SIZE 200000
+
 /* What the writer says it has: written to a pipe only after the commit returned. */
 struct ack {
     int64_t seed, turn;
@@ -117,7 +120,7 @@ static void write_turns(const char *dir, enum store_mode mode, int pipe)
             store_rollback(s); /* began before the kill */
         }
         NEED(store_begin(s, &oops));
-        NEED(add(s, round, 3000, round, &seed));
+        NEED(add(s, round, SEED_SIZE, round, &seed));
         NEED(store_seed_done(s, seed, 1, 0, 1, "", 0, round, true, &oops));
         turn.state = TURN_COMMITTED, turn.round = round;
         NEED(store_turn_commit(s, &turn, &round, sizeof round, &oops));
@@ -135,7 +138,7 @@ static int check_acknowledged(void *arg, const struct store_seed *r, struct err 
     (void)e;
     const struct ack *a = arg;
     uint64_t n;
-    assert_int_equal(r->size, 3000);
+    assert_int_equal(r->size, SEED_SIZE);
     memcpy(&n, r->data, sizeof n);
     assert_int_equal(n, a->turn);
     assert_int_equal(r->turn, a->turn);
@@ -199,6 +202,37 @@ static void acknowledged_rows_survive_kill(void **state)
     assert_int_equal(query_int(f->dir, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
     assert_int_equal(query_int(f->dir, "SELECT count(*) - count(DISTINCT seed) FROM imports"), 0);
     assert_int_equal(query_int(f->dir, "SELECT count(*) - max(share) FROM seeds"), 0);
+}
+
+/* Killed while it makes the database: either there is a campaign, or one can be made. */
+static void a_killed_creation_can_be_repeated(void **state)
+{
+    struct fixture *f = *state;
+    int made = 0;
+    for (int i = 0; i < 12; i++) {
+        char *dir = str_fmt("%s/%d", f->dir, i);
+        pid_t p = fork();
+        if (p == 0) {
+            struct store *s;
+            NEED(store_open(&s, dir, STORE_CREATE, &oops));
+            _exit(0);
+        }
+        usleep((useconds_t)(i * i) * 250);
+        kill(p, SIGKILL);
+        assert_int_equal(waitpid(p, NULL, 0), p);
+        struct store *s;
+        int64_t id;
+        int rc = store_open(&s, dir, STORE_CREATE, &oops);
+        if (rc == -EEXIST) {
+            made++;
+            rc = store_open(&s, dir, STORE_RESUME, &oops);
+        }
+        OK(rc);
+        OK(add(s, 1, 10, 0, &id));
+        store_close(s);
+        free(dir);
+    }
+    print_message("# %d of 12 were made before the kill\n", made);
 }
 
 /* The files a killed writer leaves, read by someone who may not write there. */
@@ -474,6 +508,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(acknowledged_rows_survive_kill),
+        TEST(a_killed_creation_can_be_repeated),
         TEST(a_killed_campaign_can_be_read_without_writing),
         TEST(a_file_limit_is_a_full_disk),
         TEST(a_full_filesystem_is_a_full_disk),
