@@ -1,11 +1,11 @@
 /* build: `carol build`: options in, progress and reasons out.  The work is in target/build.c. */
+#include "target/build.h"
 #include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/where.h"
 #include "cli/cli.h"
-#include "target/build.h"
 #include "target/family.h"
 
 #include <errno.h>
@@ -143,26 +143,41 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
     for (size_t i = 0; i < r->targets.n; i++)
         buf_printf(&names, "%s%s", i ? ", " : "", r->targets.v[i]);
     if (!r->chosen && r->targets.n > 1)
-        log_info("%s has %zu targets: %s; choose one by adding --target NAME to this command", o->dir,
-                 r->targets.n, names.p);
+        log_info("%s has %zu targets: %s; choose one by adding --target NAME to this command",
+                 o->dir, r->targets.n, names.p);
     else if (r->chosen)
         log_info("%s is ready: target %s (%s)", o->dir, r->chosen, target_kind_name(r->kind));
     if (r->kind_assumed)
         log_info("%s has its own main(); assumed that it reads standard input. If it reads a file, "
-                 "add --args '@@' (with whatever else it needs)", r->chosen);
+                 "add --args '@@' (with whatever else it needs)",
+                 r->chosen);
     buf_free(&names);
 }
 
 /* --- options --- */
 
-enum { OPT_FAMILIES = 256, OPT_TARGET, OPT_SRC, OPT_KIND, OPT_ARGS, OPT_FORCE, OPT_ENGINES, OPT_HELP };
+enum {
+    OPT_FAMILIES = 256,
+    OPT_TARGET,
+    OPT_SRC,
+    OPT_KIND,
+    OPT_ARGS,
+    OPT_FORCE,
+    OPT_ENGINES,
+    OPT_HELP
+};
 
 static const struct option longs[] = {
-    {"output", required_argument, NULL, 'o'},     {"families", required_argument, NULL, OPT_FAMILIES},
-    {"target", required_argument, NULL, OPT_TARGET}, {"src", required_argument, NULL, OPT_SRC},
-    {"kind", required_argument, NULL, OPT_KIND},  {"args", required_argument, NULL, OPT_ARGS},
-    {"jobs", required_argument, NULL, 'j'},       {"force", no_argument, NULL, OPT_FORCE},
-    {"engines", required_argument, NULL, OPT_ENGINES}, {"help", no_argument, NULL, OPT_HELP},
+    {"output", required_argument, NULL, 'o'},
+    {"families", required_argument, NULL, OPT_FAMILIES},
+    {"target", required_argument, NULL, OPT_TARGET},
+    {"src", required_argument, NULL, OPT_SRC},
+    {"kind", required_argument, NULL, OPT_KIND},
+    {"args", required_argument, NULL, OPT_ARGS},
+    {"jobs", required_argument, NULL, 'j'},
+    {"force", no_argument, NULL, OPT_FORCE},
+    {"engines", required_argument, NULL, OPT_ENGINES},
+    {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
 
@@ -175,8 +190,10 @@ static int set_kind(struct build_opts *o, const char *s, struct err *e)
     else if (strcmp(s, "libfuzzer") == 0)
         o->kind = TARGET_LIBFUZZER;
     else
-        return err_usage(e, "--kind is file or stdin, not '%s' (a LLVMFuzzerTestOneInput harness is "
-                            "recognised by itself)", s);
+        return err_usage(e,
+                         "--kind is file or stdin, not '%s' (a LLVMFuzzerTestOneInput harness is "
+                         "recognised by itself)",
+                         s);
     return 0;
 }
 
@@ -186,7 +203,10 @@ static int set_option(struct build_opts *o, int c, const char *value, struct err
     int rc = 0;
     switch (c) {
     case 'o': o->dir = value; break;
-    case 'j': rc = str_to_u64(value, "--jobs", 1, 64, &n, e); o->jobs = (unsigned)n; break;
+    case 'j':
+        rc = str_to_u64(value, "--jobs", 1, 64, &n, e);
+        o->jobs = (unsigned)n;
+        break;
     case OPT_FAMILIES:
         o->families_named = strcmp(value, "all") != 0;
         rc = family_parse_list(value, o->family, e);

@@ -39,8 +39,10 @@ int cli_cc(char **words, bool cxx)
     const char *name = getenv("CAROL_FAMILY");
     enum family f = name ? family_of(name) : FAMILY_NONE;
     if (f == FAMILY_NONE) {
-        err_usage(&e, "%s compiles for one family, named by CAROL_FAMILY (afl, laf, hfuzz, neutral, "
-                      "asan, plain); 'carol build' sets it", cxx ? "carol-c++" : "carol-cc");
+        err_usage(&e,
+                  "%s compiles for one family, named by CAROL_FAMILY (afl, laf, hfuzz, neutral, "
+                  "asan, plain); 'carol build' sets it",
+                  cxx ? "carol-c++" : "carol-cc");
         return cli_fail(&e);
     }
     struct family_kit k;

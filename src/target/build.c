@@ -145,8 +145,9 @@ static int run_tasks(struct build *b, struct err *e)
         for (int f = 0; f < FAMILY_END; f++)
             if (b->tasks[f].state == BUILD_RUNNING)
                 task_abort(&b->tasks[f]);
-        return err_set(e, -EINTR, "interrupted; the families that were finished are kept, run the "
-                                  "same command to go on");
+        return err_set(e, -EINTR,
+                       "interrupted; the families that were finished are kept, run the "
+                       "same command to go on");
     }
     return 0;
 }
@@ -181,7 +182,8 @@ static int lock_dir(const char *dir, struct err *e)
         if (e)
             e->exit = ERR_EXIT_USAGE;
     } else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        rc = err_usage(e, "another 'carol build' is working in %s; wait for it or use another -o", dir);
+        rc = err_usage(e, "another 'carol build' is working in %s; wait for it or use another -o",
+                       dir);
         close(fd);
     }
     free(path);

@@ -33,22 +33,22 @@ enum build_state {
 
 struct build_progress {
     enum build_state state;
-    double seconds;      /* since it started, or that it took */
-    uint64_t bytes;      /* of the targets, when built */
-    const char *last;    /* last line of the log while running; the reason when failed or skipped */
-    const char *log;     /* path of its log */
+    double seconds;   /* since it started, or that it took */
+    uint64_t bytes;   /* of the targets, when built */
+    const char *last; /* last line of the log while running; the reason when failed or skipped */
+    const char *log;  /* path of its log */
 };
 
 struct build_opts {
     const char *dir;
-    const char *src;      /* NULL: $SRC, or the current directory */
+    const char *src; /* NULL: $SRC, or the current directory */
     bool family[FAMILY_END];
-    bool families_named;  /* the user listed them: a missing engine is an error */
-    const char *target;   /* NULL: the only one */
-    unsigned jobs;        /* families at a time; 0: one per cpu */
-    enum target_kind kind; /* of a main() program; TARGET_NONE: by args */
-    const char *args;     /* words of a main() program, separated by blanks; NULL: none */
-    bool force;           /* do not believe the cache */
+    bool families_named;        /* the user listed them: a missing engine is an error */
+    const char *target;         /* NULL: the only one */
+    unsigned jobs;              /* families at a time; 0: one per cpu */
+    enum target_kind kind;      /* of a main() program; TARGET_NONE: by args */
+    const char *args;           /* words of a main() program, separated by blanks; NULL: none */
+    bool force;                 /* do not believe the cache */
     const char *const *command; /* the script form; or NULL and */
     const char *const *sources; /* the short form: C and C++ sources, objects, archives */
     const char *const *flags;   /* and its compiler flags (NULL: none) */

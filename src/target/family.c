@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const names[FAMILY_END] = {"none", "afl", "laf", "hfuzz", "neutral", "asan",
-                                              "plain"};
+static const char *const names[FAMILY_END] = {"none",    "afl",  "laf",  "hfuzz",
+                                              "neutral", "asan", "plain"};
 
 const char *family_name(enum family f)
 {
@@ -39,8 +39,10 @@ int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e)
         enum family f = family_of(words.v[i]);
         on[f] = true;
         if (f == FAMILY_NONE)
-            rc = err_usage(e, "there is no family '%s'; the families are afl, laf, hfuzz, neutral, "
-                              "asan, plain", words.v[i]);
+            rc = err_usage(e,
+                           "there is no family '%s'; the families are afl, laf, hfuzz, neutral, "
+                           "asan, plain",
+                           words.v[i]);
     }
     if (rc == 0 && !words.n && !on[FAMILY_PLAIN])
         rc = err_usage(e, "--families is empty; give some of afl,laf,hfuzz,neutral,asan,plain");
@@ -98,8 +100,9 @@ static int find_clang(struct family_kit *k, struct err *e)
     if (!k->clang && !own && k->family == FAMILY_NEUTRAL)
         k->clang = run_find("clang-16");
     if (!k->clang)
-        return err_env(e, "%s is not installed, and every family is compiled with it: "
-                          "sudo apt-get install clang-19 lld-19 (or 'make setup')",
+        return err_env(e,
+                       "%s is not installed, and every family is compiled with it: "
+                       "sudo apt-get install clang-19 lld-19 (or 'make setup')",
                        own && *own ? own : "clang-19");
     char *slash = strrchr(k->clang, '/'), *base = slash ? slash + 1 : k->clang;
     k->cc = xstrdup(k->clang);
@@ -127,10 +130,14 @@ static int init_plain(struct family_kit *k, struct err *e)
 
 static int init_afl(struct family_kit *k, struct err *e)
 {
-    static const char *const used[] = {"afl/afl-cc", "afl/afl-clang-fast", "afl/afl-clang-fast++",
-                                       "afl/libAFLDriver.a", "afl/afl-compiler-rt.o",
+    static const char *const used[] = {"afl/afl-cc",
+                                       "afl/afl-clang-fast",
+                                       "afl/afl-clang-fast++",
+                                       "afl/libAFLDriver.a",
+                                       "afl/afl-compiler-rt.o",
                                        "afl/SanitizerCoveragePCGUARD.so",
-                                       "afl/split-switches-pass.so", "afl/split-compares-pass.so"};
+                                       "afl/split-switches-pass.so",
+                                       "afl/split-compares-pass.so"};
     int rc = 0;
     for (size_t i = 0; i < sizeof used / sizeof *used && rc == 0; i++)
         rc = need_engine(k, used[i], e);
@@ -243,8 +250,8 @@ void family_kit_free(struct family_kit *k)
     free(k->cc);
     free(k->cxx);
     free(k->engine);
-    struct strv *lists[] = {&k->compile, &k->link, &k->with_engine, &k->without_engine, &k->env,
-                            &k->files};
+    struct strv *lists[] = {&k->compile,        &k->link, &k->with_engine,
+                            &k->without_engine, &k->env,  &k->files};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         strv_free(lists[i]);
     *k = (struct family_kit){0};

@@ -21,8 +21,8 @@ struct family_kit {
     struct strv compile; /* flags after the user's, at every compilation */
     struct strv link;    /* linker flags after the user's, for programs */
     struct strv with_engine, without_engine; /* the end of the line of such a link */
-    struct strv env;     /* NAME=value for the compiler */
-    struct strv files;   /* every file of ours and the engines' that goes into a target */
+    struct strv env;                         /* NAME=value for the compiler */
+    struct strv files; /* every file of ours and the engines' that goes into a target */
 };
 
 CAROL_MUST_CHECK int family_kit_init(struct family_kit *k, enum family f, struct err *e);

@@ -166,8 +166,10 @@ static int read_json(const char *dir, json_t **root, struct err *e)
     json_error_t je;
     int rc = 0;
     if (!fs_exists(path))
-        rc = err_usage(e, "%s holds no build (no carol-build.json); make one with "
-                          "'carol build -o %s ...'", dir, dir);
+        rc = err_usage(e,
+                       "%s holds no build (no carol-build.json); make one with "
+                       "'carol build -o %s ...'",
+                       dir, dir);
     else
         rc = fs_read(path, &b, e);
     if (rc == 0) {
@@ -233,7 +235,8 @@ static void take_families(struct manifest *m, json_t *families)
 {
     const char *name;
     json_t *o;
-    json_object_foreach(families, name, o) {
+    json_object_foreach(families, name, o)
+    {
         enum family id = family_of(name);
         struct manifest_family *f = &m->family[id];
         if (id == FAMILY_NONE)
@@ -280,8 +283,7 @@ static int no_such_target(json_t *targets, const char *dir, const char *target, 
     struct buf names = BUF_INIT(4096);
     size_t i;
     json_t *t;
-    json_array_foreach(targets, i, t)
-        buf_printf(&names, "%s%s", i ? ", " : "", name_of(t));
+    json_array_foreach(targets, i, t) buf_printf(&names, "%s%s", i ? ", " : "", name_of(t));
     int rc;
     if (target)
         rc = err_usage(e, "%s has no target '%s'; it has: %s", dir, target, names.p ? names.p : "");

@@ -34,30 +34,30 @@ enum target_kind {
     TARGET_STDIN      /* a main() that reads standard input */
 };
 
-const char *family_name(enum family f); /* "afl", "laf", "hfuzz", "neutral", "asan", "plain" */
+const char *family_name(enum family f);  /* "afl", "laf", "hfuzz", "neutral", "asan", "plain" */
 enum family family_of(const char *name); /* FAMILY_NONE: no such family */
 const char *target_kind_name(enum target_kind k);
 
 struct manifest_family {
-    bool ok;             /* built; the strings below are NULL otherwise */
-    char *binary;        /* absolute path */
-    char *build_id;      /* hex digest of the binary */
-    char *compiler;      /* "clang-19 19.1.7", "afl-clang-fast 4.40c (clang-19)" */
+    bool ok;        /* built; the strings below are NULL otherwise */
+    char *binary;   /* absolute path */
+    char *build_id; /* hex digest of the binary */
+    char *compiler; /* "clang-19 19.1.7", "afl-clang-fast 4.40c (clang-19)" */
     char *flags;
-    double seconds;      /* by the clock */
-    double cpu_seconds;  /* user and system time of the build command and its children */
+    double seconds;     /* by the clock */
+    double cpu_seconds; /* user and system time of the build command and its children */
     uint64_t bytes;
-    uint64_t map_size;   /* afl, laf: what AFL_DUMP_MAP_SIZE=1 says */
+    uint64_t map_size; /* afl, laf: what AFL_DUMP_MAP_SIZE=1 says */
 };
 
 struct manifest {
     char *dir, *target;
     enum target_kind kind;
-    char *args;          /* how a main() program is called, words separated by \n, with @@; or NULL */
-    char *dict;          /* absolute path of target.dict found in $OUT, or NULL */
-    char *seeds;         /* absolute path of target_seed_corpus.zip found in $OUT, or NULL */
-    char *options;       /* absolute path of target.options (libFuzzer's) found in $OUT, or NULL */
-    char *table;         /* absolute path of the neutral table, or NULL */
+    char *args;    /* how a main() program is called, words separated by \n, with @@; or NULL */
+    char *dict;    /* absolute path of target.dict found in $OUT, or NULL */
+    char *seeds;   /* absolute path of target_seed_corpus.zip found in $OUT, or NULL */
+    char *options; /* absolute path of target.options (libFuzzer's) found in $OUT, or NULL */
+    char *table;   /* absolute path of the neutral table, or NULL */
     uint32_t edges, functions;
     struct manifest_family family[FAMILY_END];
 };

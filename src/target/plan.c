@@ -64,13 +64,18 @@ static int find_places(struct plan *p, const struct build_opts *o, struct err *e
     if (!p->dir || !p->cwd)
         return err_sys(e, "cannot open %s", o->dir);
     if (!p->src || !fs_is_dir(p->src))
-        return err_usage(e, "the source directory %s does not exist (--src, or $SRC)", src ? src : ".");
+        return err_usage(e, "the source directory %s does not exist (--src, or $SRC)",
+                         src ? src : ".");
     if (p->copy && inside(p->src, p->dir))
-        return err_usage(e, "the source directory %s lies inside the output directory; "
-                            "choose another -o", p->src);
+        return err_usage(e,
+                         "the source directory %s lies inside the output directory; "
+                         "choose another -o",
+                         p->src);
     if (p->copy && unlikely_source(p->src))
-        return err_usage(e, "%s would be copied whole for every family; name the project's own "
-                            "source directory with --src", p->src);
+        return err_usage(e,
+                         "%s would be copied whole for every family; name the project's own "
+                         "source directory with --src",
+                         p->src);
     return 0;
 }
 
@@ -111,11 +116,15 @@ static int check_source(const char *path, struct err *e)
     if (stat(path, &st) < 0)
         return err_usage(e, "cannot read %s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return err_usage(e, "%s is not a file; to run a build script write "
-                            "'carol build -o DIR -- CMD'", path);
+        return err_usage(e,
+                         "%s is not a file; to run a build script write "
+                         "'carol build -o DIR -- CMD'",
+                         path);
     if (!is_source(path) && !str_ends(path, ".o") && !str_ends(path, ".a"))
-        return err_usage(e, "%s is not a source by its name (.c .cc .cpp .cxx .C .s .S .o .a); "
-                            "to run a build script write 'carol build -o DIR -- %s'", path, path);
+        return err_usage(e,
+                         "%s is not a source by its name (.c .cc .cpp .cxx .C .s .S .o .a); "
+                         "to run a build script write 'carol build -o DIR -- %s'",
+                         path, path);
     return 0;
 }
 
@@ -222,9 +231,8 @@ static int plan_script(struct plan *p, const struct build_opts *o, struct err *e
 
 static int make_source_key(struct plan *p, struct err *e)
 {
-    static const char *const counts[] = {"CFLAGS",   "CXXFLAGS", "CPPFLAGS",
-                                         "LDFLAGS",  "LIBS",     "PKG_CONFIG_PATH",
-                                         "FUZZING_LANGUAGE"};
+    static const char *const counts[] = {"CFLAGS", "CXXFLAGS",        "CPPFLAGS",        "LDFLAGS",
+                                         "LIBS",   "PKG_CONFIG_PATH", "FUZZING_LANGUAGE"};
     struct hasher *h = hash_begin();
     struct digest d;
     hash_add_str(h, "carol build 1");
@@ -285,11 +293,29 @@ void plan_command(const struct plan *p, const char *tmp, struct strv *argv, char
 
 static bool inherited(const char *var)
 {
-    static const char *const drop[] = {"AFL_", "LAF_", "HFUZZ_", "CCACHE_", "MAKEFLAGS=", "MFLAGS=",
-                                       "MAKELEVEL=", "CC=", "CXX=", "CFLAGS=", "CXXFLAGS=", "SRC=",
-                                       "WORK=", "OUT=", "LIB_FUZZING_ENGINE=", "SANITIZER=",
-                                       "FUZZING_ENGINE=", "PWD=", "OLDPWD=", "CAROL_FAMILY=",
-                                       "CAROL_SRC_", "CAROL_CHECK_ENTRY=", "CAROL_ENGINES=",
+    static const char *const drop[] = {"AFL_",
+                                       "LAF_",
+                                       "HFUZZ_",
+                                       "CCACHE_",
+                                       "MAKEFLAGS=",
+                                       "MFLAGS=",
+                                       "MAKELEVEL=",
+                                       "CC=",
+                                       "CXX=",
+                                       "CFLAGS=",
+                                       "CXXFLAGS=",
+                                       "SRC=",
+                                       "WORK=",
+                                       "OUT=",
+                                       "LIB_FUZZING_ENGINE=",
+                                       "SANITIZER=",
+                                       "FUZZING_ENGINE=",
+                                       "PWD=",
+                                       "OLDPWD=",
+                                       "CAROL_FAMILY=",
+                                       "CAROL_SRC_",
+                                       "CAROL_CHECK_ENTRY=",
+                                       "CAROL_ENGINES=",
                                        "CAROL_DUMP="};
     for (size_t i = 0; i < sizeof drop / sizeof *drop; i++)
         if (str_starts(var, drop[i]))
@@ -329,7 +355,8 @@ void plan_env(const struct plan *p, const struct family_kit *k, const char *tmp,
     strv_addf(env, "CAROL_ENGINES=%s", engines);
     strv_add(env, "CCACHE_DISABLE=1");
     if (k->family == FAMILY_ASAN)
-        strv_add(env, "ASAN_OPTIONS=detect_leaks=0"); /* build-time tools leak; that is no failure */
+        strv_add(env,
+                 "ASAN_OPTIONS=detect_leaks=0"); /* build-time tools leak; that is no failure */
     if (p->copy) {
         strv_addf(env, "CAROL_SRC_COPY=%s/src", tmp);
         strv_addf(env, "CAROL_SRC_NAME=%s", p->src);

@@ -75,8 +75,8 @@ int run_capture(const char *const *argv, const char *const *envp, int seconds, s
         return err_sys(e, "cannot make a memory file");
     struct cage c;
     struct cage_end end = {0};
-    int rc = cage_start(&c, &(struct cage_opts){.argv = argv, .envp = envp, .out = fd, .err = fd,
-                                                .cpu = -1}, e);
+    int rc = cage_start(
+        &c, &(struct cage_opts){.argv = argv, .envp = envp, .out = fd, .err = fd, .cpu = -1}, e);
     if (rc == 0) {
         struct pollfd p = {.fd = c.status_fd, .events = POLLIN};
         bool late = poll(&p, 1, seconds * 1000) == 0;

@@ -12,8 +12,7 @@
 /* Names, execute bits, links and contents below dir, without the tree `skip` (NULL: none). */
 CAROL_MUST_CHECK int source_digest(const char *dir, const char *skip, struct hasher *h,
                                    struct err *e);
-CAROL_MUST_CHECK int source_copy(const char *from, const char *to, const char *skip,
-                                 struct err *e);
+CAROL_MUST_CHECK int source_copy(const char *from, const char *to, const char *skip, struct err *e);
 /* Contents of the files named; one that cannot be read counts as absent. */
 void source_digest_files(const struct strv *files, struct hasher *h);
 /* Adds the prerequisites in a make rule as compilers write them (-MD) to the list, each once. */

@@ -44,10 +44,10 @@ int stamp_write(const char *dir, const struct stamp *s, struct err *e)
         json_array_append_new(deps, json_string(s->deps.v[i]));
     for (size_t i = 0; i < s->targets.n; i++)
         json_array_append_new(targets, target_json(&s->targets.v[i]));
-    json_t *o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o}", "schema", 1, "key", s->key,
-                          "deps_digest", s->deps_digest, "compiler", s->compiler, "flags", s->flags,
-                          "seconds", s->seconds, "cpu_seconds", s->cpu_seconds, "deps", deps,
-                          "targets", targets);
+    json_t *o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o}", "schema", 1, "key",
+                          s->key, "deps_digest", s->deps_digest, "compiler", s->compiler, "flags",
+                          s->flags, "seconds", s->seconds, "cpu_seconds", s->cpu_seconds, "deps",
+                          deps, "targets", targets);
     char *text = o ? json_dumps(o, JSON_INDENT(1)) : NULL, *path = fs_join(dir, STAMP_NAME);
     int rc = text ? fs_write_atomic(path, text, strlen(text), e)
                   : err_set(e, -EINVAL, "a file name in this build is not UTF-8");
@@ -89,11 +89,9 @@ static void take_stamp(struct stamp *s, json_t *o)
     s->flags = xstrdup(flags ? flags : "");
     s->seconds = json_number_value(json_object_get(o, "seconds"));
     s->cpu_seconds = json_number_value(json_object_get(o, "cpu_seconds"));
-    json_array_foreach(json_object_get(o, "deps"), i, v)
-        if (json_is_string(v))
-            strv_add(&s->deps, json_string_value(v));
-    json_array_foreach(json_object_get(o, "targets"), i, v)
-        take_target(&s->targets, v);
+    json_array_foreach(json_object_get(o, "deps"), i, v) if (json_is_string(v))
+        strv_add(&s->deps, json_string_value(v));
+    json_array_foreach(json_object_get(o, "targets"), i, v) take_target(&s->targets, v);
 }
 
 int stamp_read(const char *dir, struct stamp *s, struct err *e)

@@ -16,7 +16,7 @@
 
 struct stamp {
     char key[65];
-    struct strv deps;      /* files the compilers read (short form), absolute */
+    struct strv deps; /* files the compilers read (short form), absolute */
     char deps_digest[65];
     char *compiler, *flags;
     double seconds, cpu_seconds;

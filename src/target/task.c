@@ -76,8 +76,12 @@ int task_start(struct task *t, int64_t now_ns, struct err *e)
     plan_command(t->plan, t->tmp, &argv, &cwd);
     plan_env(t->plan, &t->kit, t->tmp, &env);
     /* As root a user namespace would map one user only: tar and cp -a could not set owners. */
-    struct cage_opts o = {.argv = (const char *const *)argv.v, .envp = (const char *const *)env.v,
-                          .cwd = cwd, .out = log, .err = log, .cpu = -1,
+    struct cage_opts o = {.argv = (const char *const *)argv.v,
+                          .envp = (const char *const *)env.v,
+                          .cwd = cwd,
+                          .out = log,
+                          .err = log,
+                          .cpu = -1,
                           .no_namespace = geteuid() == 0};
     rc = cage_start(&t->cage, &o, e);
     t->began_ns = now_ns;
@@ -106,7 +110,8 @@ static int check_end(struct task *t, const struct cage_end *end, struct err *e)
     if (end->exec_errno)
         return err_usage(e, "cannot run %s: %s%s", t->plan->command.v[0], strerror(end->exec_errno),
                          end->exec_errno == ENOEXEC ? " (a script needs a first line such as "
-                                                      "#!/bin/bash)" : "");
+                                                      "#!/bin/bash)"
+                                                    : "");
     if (!end->exited)
         return err_usage(e, "%s was killed by signal %d", what, end->signal);
     return end->code ? err_usage(e, "%s ended with exit code %d", what, end->code) : 0;
@@ -122,8 +127,10 @@ static int ask_map_size(const char *path, struct out_target *t, struct err *e)
     char *end = NULL;
     t->map_size = out.p ? strtoull(out.p, &end, 10) : 0;
     if (t->map_size == 0)
-        rc = err_usage(e, "the target %s does not tell its map size (%s); was it linked with $CC or "
-                          "$CXX?", t->name, rc < 0 ? mine.msg : "no number");
+        rc = err_usage(e,
+                       "the target %s does not tell its map size (%s); was it linked with $CC or "
+                       "$CXX?",
+                       t->name, rc < 0 ? mine.msg : "no number");
     else
         rc = 0; /* the runtime exits with its own code after the answer */
     buf_free(&out);
@@ -139,7 +146,8 @@ static int dump_table(const char *path, struct out_target *t, struct err *e)
     struct table tab;
     int rc = run_capture(argv, env, 120, &out, e);
     if (rc == 0 && !fs_exists(table))
-        rc = err_set(e, -EINVAL, "it was not linked with $CC or $CXX, so it has no neutral runtime");
+        rc =
+            err_set(e, -EINVAL, "it was not linked with $CC or $CXX, so it has no neutral runtime");
     if (rc == 0)
         rc = table_load(table, &tab, e);
     if (rc == 0) {
@@ -164,8 +172,10 @@ static int ask_target(const struct task *t, const char *out, struct out_target *
     char *path = fs_join(out, target->name);
     int rc = 0;
     if (target->broken)
-        rc = err_usage(e, "the target %s has no LLVMFuzzerTestOneInput of its own: give the harness "
-                          "to the linker as an object file", target->name);
+        rc = err_usage(e,
+                       "the target %s has no LLVMFuzzerTestOneInput of its own: give the harness "
+                       "to the linker as an object file",
+                       target->name);
     else if (t->family == FAMILY_AFL || t->family == FAMILY_LAF)
         rc = ask_map_size(path, target, e);
     else if (t->family == FAMILY_NEUTRAL)
@@ -199,8 +209,8 @@ static int collect_deps(struct task *t, struct err *e)
         free(path);
     }
     for (size_t i = 0; i < deps.n; i++)
-        strv_take(&t->stamp.deps, deps.v[i][0] == '/' ? xstrdup(deps.v[i])
-                                                      : fs_join(t->plan->cwd, deps.v[i]));
+        strv_take(&t->stamp.deps,
+                  deps.v[i][0] == '/' ? xstrdup(deps.v[i]) : fs_join(t->plan->cwd, deps.v[i]));
     strv_free(&deps);
     strv_free(&names);
     free(work);

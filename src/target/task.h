@@ -24,7 +24,7 @@ struct task {
     struct cage cage;
     int64_t began_ns;
     double seconds;
-    char last[160];         /* last line of the log */
+    char last[160]; /* last line of the log */
 };
 
 /* Fill in kit, key and paths, and see whether DIR/<family> is current: state becomes WAITING, CACHED,

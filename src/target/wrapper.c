@@ -25,13 +25,15 @@ struct line {
 static bool takes_word(const char *a)
 {
     static const char *const list[] = {
-        "-o",       "-x",        "-I",        "-L",         "-D",         "-U",
-        "-include", "-isystem",  "-idirafter", "-iquote",   "-imacros",   "-iprefix",
-        "-isysroot", "-MF",      "-MT",       "-MQ",        "-MJ",        "-Xlinker",
-        "-Xclang",  "-Xpreprocessor", "-Xassembler", "-mllvm", "-target", "-T",
-        "-u",       "-z",        "-l",        "-e",         "-arch",      "--param",
-        "-A",       "-B",        "-F",        "--sysroot",  "-framework", "-rpath",
-        "-soname",  "-h",        "-iwithprefix", "-iwithprefixbefore", "-ivfsoverlay"};
+        "-o",          "-x",       "-I",        "-L",           "-D",
+        "-U",          "-include", "-isystem",  "-idirafter",   "-iquote",
+        "-imacros",    "-iprefix", "-isysroot", "-MF",          "-MT",
+        "-MQ",         "-MJ",      "-Xlinker",  "-Xclang",      "-Xpreprocessor",
+        "-Xassembler", "-mllvm",   "-target",   "-T",           "-u",
+        "-z",          "-l",       "-e",        "-arch",        "--param",
+        "-A",          "-B",       "-F",        "--sysroot",    "-framework",
+        "-rpath",      "-soname",  "-h",        "-iwithprefix", "-iwithprefixbefore",
+        "-ivfsoverlay"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(a, list[i]) == 0)
             return true;
@@ -40,8 +42,8 @@ static bool takes_word(const char *a)
 
 static void note_mode(struct line *l, const char *a)
 {
-    static const char *const compile[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only",
-                                          "--precompile", "--analyze", "-emit-ast"};
+    static const char *const compile[] = {
+        "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--precompile", "--analyze", "-emit-ast"};
     for (size_t i = 0; i < sizeof compile / sizeof *compile; i++)
         if (strcmp(a, compile[i]) == 0)
             l->mode = MODE_COMPILE;
@@ -97,7 +99,8 @@ static bool dropped(const struct family_kit *k, const char *a)
     if (str_starts(a, "-fsanitize-coverage"))
         return true;
     if (k->family == FAMILY_ASAN)
-        return strcmp(a, "-static") == 0 || strcmp(a, "-static-pie") == 0; /* ASan is dynamic only */
+        return strcmp(a, "-static") == 0 ||
+               strcmp(a, "-static-pie") == 0; /* ASan is dynamic only */
     return str_starts(a, "-fsanitize-") || str_starts(a, "-fno-sanitize-recover");
 }
 
@@ -140,8 +143,9 @@ static int check_entry(const struct line *l, struct err *e)
     if (l->has_main || l->has_entry || l->opaque)
         return 0;
     if (l->cxx_entry)
-        return err_usage(e, "LLVMFuzzerTestOneInput is defined as a C++ function, so no fuzzer finds "
-                            "it: write extern \"C\" before it");
+        return err_usage(e,
+                         "LLVMFuzzerTestOneInput is defined as a C++ function, so no fuzzer finds "
+                         "it: write extern \"C\" before it");
     return err_usage(e, "no entry point: the sources define neither "
                         "int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) nor main(); "
                         "add the file that does");

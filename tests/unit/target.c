@@ -1,0 +1,315 @@
+/* target: the compiler wrapper's rules, the manifest, the source tree's digest. */
+#include "base/fs.h"
+#include "base/hash.h"
+#include "target/family.h"
+#include "target/manifest.h"
+#include "target/source.h"
+#include "target/wrapper.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char dir[] = "/tmp/carol-unit-target-XXXXXX";
+
+static int make_dir(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    return fs_remove_tree(dir, NULL);
+}
+
+static void put(const char *name, const char *text)
+{
+    char *path = fs_join(dir, name);
+    assert_int_equal(fs_write_quick(path, text, strlen(text), NULL), 0);
+    free(path);
+}
+
+/* A kit made by hand: no compiler or engine is needed to test the rules. */
+static void make_kit(struct family_kit *k, enum family f)
+{
+    *k = (struct family_kit){
+        .family = f, .cc = str_fmt("cc"), .cxx = str_fmt("c++"), .engine = str_fmt("/e/engine.a")};
+    strv_add(&k->compile, "-COMPILE");
+    strv_add(&k->link, "-LINK");
+    strv_add(&k->with_engine, "-ENGINE");
+    strv_add(&k->without_engine, "-ALONE");
+}
+
+/* The line that comes out for one that goes in, words separated by blanks. */
+static char *rewrite(enum family f, const char *line)
+{
+    struct family_kit k;
+    struct strv in = {0}, out = {0};
+    struct buf b = BUF_INIT(1 << 16);
+    make_kit(&k, f);
+    strv_split(&in, line, ' ');
+    strv_add(&in, ""); /* makes in.v an array even when empty */
+    free(in.v[--in.n]);
+    in.v[in.n] = NULL;
+    struct wrapper_job job = {0};
+    assert_int_equal(wrapper_rewrite(&k, (const char *const *)in.v, false, &job, &out, NULL), 0);
+    for (size_t i = 0; i < out.n; i++)
+        buf_printf(&b, "%s%s", i ? " " : "", out.v[i]);
+    strv_free(&in);
+    strv_free(&out);
+    family_kit_free(&k);
+    return buf_take(&b);
+}
+
+#define WITH_ENGINE "-LINK -xnone -Wl,-u,LLVMFuzzerTestOneInput -ENGINE"
+
+static void wrapper_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        enum family f;
+        const char *in, *out;
+    } cases[] = {
+        {FAMILY_PLAIN, "-O2 -c x.c -o x.o", "cc -O2 -c x.c -o x.o -COMPILE"},
+        {FAMILY_PLAIN, "x.o -o x", "cc x.o -o x -COMPILE -LINK -xnone -ALONE"},
+        {FAMILY_PLAIN, "x.o /e/engine.a l.a -o x", "cc x.o l.a -o x -COMPILE " WITH_ENGINE},
+        {FAMILY_AFL, "x.o -lFuzzingEngine", "cc x.o -COMPILE " WITH_ENGINE},
+        {FAMILY_NEUTRAL, "-fsanitize=fuzzer x.c", "cc x.c -COMPILE " WITH_ENGINE},
+        {FAMILY_NEUTRAL, "-fsanitize=address,fuzzer x.c", "cc x.c -COMPILE " WITH_ENGINE},
+        {FAMILY_NEUTRAL, "-fsanitize=address -fsanitize-recover=all -c x.c", "cc -c x.c -COMPILE"},
+        {FAMILY_ASAN, "-fsanitize=undefined,fuzzer x.c",
+         "cc -fsanitize=undefined x.c -COMPILE " WITH_ENGINE},
+        {FAMILY_ASAN, "-fsanitize=memory -static x.c", "cc x.c -COMPILE -LINK -xnone -ALONE"},
+        {FAMILY_LAF, "-fsanitize=fuzzer-no-link -fsanitize-coverage=trace-pc-guard -c x.c",
+         "cc -c x.c -COMPILE"},
+        {FAMILY_HFUZZ, "-shared x.o -Wl,-z,defs",
+         "cc -shared x.o -Wl,-z,defs -COMPILE -Wl,-z,undefs"},
+        {FAMILY_PLAIN, "-shared x.o", "cc -shared x.o -COMPILE"},
+        {FAMILY_HFUZZ, "-r x.o -o y.o", "cc -r x.o -o y.o -COMPILE"},
+        {FAMILY_HFUZZ, "-E -dM x.c", "cc -E -dM x.c -COMPILE"},
+        {FAMILY_NEUTRAL, "--version", "cc --version -COMPILE -LINK"},
+        {FAMILY_NEUTRAL, "-o out -I inc", "cc -o out -I inc -COMPILE -LINK"},
+        {FAMILY_NEUTRAL, "-x c -", "cc -x c - -COMPILE -LINK -xnone -ALONE"},
+        {FAMILY_PLAIN, "-fsanitize=fuzzer -c x.c", "cc -c x.c -COMPILE"},
+        {FAMILY_PLAIN, "", "cc -COMPILE -LINK"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *out = rewrite(cases[i].f, cases[i].in);
+        assert_string_equal(out, cases[i].out);
+        free(out);
+    }
+}
+
+static void wrapper_maps_the_copy(void **state)
+{
+    (void)state;
+    struct family_kit k;
+    struct strv out = {0};
+    const char *argv[] = {"-c", "x.cc", NULL};
+    struct wrapper_job job = {.from = "/copy", .to = "/orig"};
+    make_kit(&k, FAMILY_PLAIN);
+    assert_int_equal(wrapper_rewrite(&k, argv, true, &job, &out, NULL), 0);
+    assert_string_equal(out.v[0], "c++");
+    assert_true(strv_has(&out, "-ffile-prefix-map=/copy=/orig"));
+    strv_free(&out);
+    family_kit_free(&k);
+}
+
+static void family_lists(void **state)
+{
+    (void)state;
+    bool on[FAMILY_END];
+    struct err e = {0};
+    assert_int_equal(family_parse_list("afl,plain", on, &e), 0);
+    assert_true(on[FAMILY_AFL] && on[FAMILY_PLAIN] && !on[FAMILY_LAF] && !on[FAMILY_NONE]);
+    assert_int_equal(family_parse_list("all", on, &e), 0);
+    assert_true(on[FAMILY_LAF] && !on[FAMILY_NONE]);
+    assert_true(family_parse_list("afl,cmplog", on, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_true(family_parse_list("", on, &e) < 0);
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        assert_int_equal(family_of(family_name((enum family)f)), f);
+    assert_int_equal(family_of("none"), FAMILY_NONE);
+}
+
+static struct manifest sample(const char *target, enum target_kind kind)
+{
+    struct manifest m = {.dir = str_fmt("%s", dir),
+                         .target = str_fmt("%s", target),
+                         .kind = kind,
+                         .edges = 12,
+                         .functions = 3,
+                         .table = str_fmt("%s/neutral/t.edges", dir),
+                         .args = kind == TARGET_FILE ? str_fmt("-a b\n@@") : NULL};
+    m.family[FAMILY_AFL] = (struct manifest_family){.ok = true,
+                                                    .binary = str_fmt("%s/afl/%s", dir, target),
+                                                    .build_id = str_fmt("ab"),
+                                                    .compiler = str_fmt("c"),
+                                                    .flags = str_fmt("-f"),
+                                                    .seconds = 1.5,
+                                                    .bytes = 7,
+                                                    .map_size = 99};
+    return m;
+}
+
+static void manifest_round_trip(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct manifest a = sample("one", TARGET_FILE), m;
+    assert_int_equal(manifest_save(&a, &e), 0);
+    assert_int_equal(manifest_load(dir, NULL, &m, &e), 0);
+    assert_string_equal(m.target, "one");
+    assert_int_equal(m.kind, TARGET_FILE);
+    assert_string_equal(m.args, "-a b\n@@");
+    assert_string_equal(m.table, a.table);
+    assert_string_equal(m.family[FAMILY_AFL].binary, a.family[FAMILY_AFL].binary);
+    assert_int_equal(m.family[FAMILY_AFL].map_size, 99);
+    assert_int_equal(m.edges, 12);
+    assert_null(m.dict);
+    assert_false(m.family[FAMILY_LAF].ok);
+    manifest_free(&m);
+    manifest_free(&a);
+}
+
+static void manifest_of_several(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct manifest two[2] = {sample("one", TARGET_LIBFUZZER), sample("two", TARGET_STDIN)}, m;
+    assert_int_equal(manifest_save_all(two, 2, NULL, &e), 0);
+    assert_true(manifest_load(dir, NULL, &m, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "one, two"));
+    assert_int_equal(manifest_load(dir, "two", &m, &e), 0);
+    assert_int_equal(m.kind, TARGET_STDIN);
+    manifest_free(&m);
+    assert_true(manifest_load(dir, "three", &m, &e) < 0);
+    assert_int_equal(manifest_save_all(two, 2, "two", &e), 0);
+    assert_int_equal(manifest_load(dir, NULL, &m, &e), 0);
+    assert_string_equal(m.target, "two");
+    m.edges = 77; /* saving one keeps the other and the choice */
+    assert_int_equal(manifest_save(&m, &e), 0);
+    manifest_free(&m);
+    assert_int_equal(manifest_load(dir, NULL, &m, &e), 0);
+    assert_int_equal(m.edges, 77);
+    manifest_free(&m);
+    assert_int_equal(manifest_load(dir, "one", &m, &e), 0);
+    manifest_free(&m);
+    manifest_free(&two[0]);
+    manifest_free(&two[1]);
+}
+
+static void bad_manifests_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "{",
+                                      "[]",
+                                      "{\"schema\": 1}",
+                                      "{\"schema\": 2, \"targets\": []}",
+                                      "{\"schema\": 1, \"targets\": []}",
+                                      "{\"schema\": 1, \"targets\": [{}], \"chosen\": true}",
+                                      "{\"schema\": 1, \"target\": \"x\", \"chosen\": true, "
+                                      "\"targets\": [{\"target\": \"x\", \"kind\": \"tty\"}]}"};
+    struct manifest m;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err e = {0};
+        put("carol-build.json", bad[i]);
+        assert_true(manifest_load(dir, NULL, &m, &e) < 0);
+        assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    }
+    struct err e = {0};
+    assert_true(manifest_load("/nonexistent", NULL, &m, &e) < 0);
+    assert_non_null(strstr(e.msg, "carol build -o"));
+}
+
+static void digest_tree(const char *sub, const char *skip, char hex[65])
+{
+    struct hasher *h = hash_begin();
+    struct digest d;
+    char *path = fs_join(dir, sub);
+    assert_int_equal(source_digest(path, skip, h, NULL), 0);
+    hash_end(h, &d);
+    digest_hex(&d, hex);
+    free(path);
+}
+
+static void source_digest_sees_what_counts(void **state)
+{
+    (void)state;
+    char a[65], b[65], *src = fs_join(dir, "src"), *out = fs_join(dir, "src/out"), *git = NULL;
+    char *file = fs_join(dir, "src/f");
+    assert_int_equal(fs_mkdirs(out, NULL), 0);
+    put("src/f", "one");
+    digest_tree("src", out, a);
+    put("src/out/x", "made here");
+    git = fs_join(dir, "src/.git");
+    assert_int_equal(fs_mkdirs(git, NULL), 0);
+    put("src/.git/index", "1");
+    digest_tree("src", out, b);
+    assert_string_equal(a, b); /* neither the build directory nor .git */
+    assert_int_equal(chmod(file, 0755), 0);
+    digest_tree("src", out, b);
+    assert_string_not_equal(a, b);
+    assert_int_equal(chmod(file, 0644), 0);
+    put("src/f", "two");
+    digest_tree("src", out, b);
+    assert_string_not_equal(a, b);
+    put("src/f", "one");
+    put("src/g", "");
+    digest_tree("src", out, b);
+    assert_string_not_equal(a, b);
+    char *copy = fs_join(dir, "copy"), *inner = fs_join(dir, "copy/out");
+    assert_int_equal(source_copy(src, copy, out, NULL), 0);
+    assert_false(fs_exists(inner));
+    digest_tree("copy", NULL, a);
+    assert_string_equal(a, b);
+    free(inner);
+    free(copy);
+    free(git);
+    free(file);
+    free(out);
+    free(src);
+}
+
+static void deps_are_read(void **state)
+{
+    (void)state;
+    struct strv files = {0};
+    char *path = fs_join(dir, "x.d");
+    put("x.d", "/w/x.o: a.c \\\n  dir\\ one/b.h \\\n  a$$b.h a.c\n");
+    assert_int_equal(source_read_deps(path, &files, NULL), 0);
+    assert_int_equal(files.n, 3);
+    assert_string_equal(files.v[0], "a.c");
+    assert_string_equal(files.v[1], "dir one/b.h");
+    assert_string_equal(files.v[2], "a$b.h");
+    strv_free(&files);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrapper_lines),
+        cmocka_unit_test(wrapper_maps_the_copy),
+        cmocka_unit_test(family_lists),
+        cmocka_unit_test(manifest_round_trip),
+        cmocka_unit_test(manifest_of_several),
+        cmocka_unit_test(bad_manifests_are_refused),
+        cmocka_unit_test(source_digest_sees_what_counts),
+        cmocka_unit_test(deps_are_read),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
