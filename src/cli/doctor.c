@@ -144,7 +144,8 @@ int cli_doctor(int argc, char **argv)
         json = json || c == 'j';
     }
     if (optind < argc) {
-        fprintf(stderr, "carol: doctor takes no argument '%s'; 'carol doctor --help'\n", argv[optind]);
+        fprintf(stderr, "carol: doctor takes no argument '%s'; 'carol doctor --help'\n",
+                argv[optind]);
         return ERR_EXIT_USAGE;
     }
     struct diagnosis d = {0};

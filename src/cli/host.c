@@ -43,8 +43,8 @@ static void check_core_pattern(struct host_list *l)
 static void check_governor(struct host_list *l)
 {
     char line[64] = "";
-    bool scales = fs_read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line,
-                               sizeof line);
+    bool scales =
+        fs_read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line);
     bool ok = !scales || strcmp(line, "performance") == 0;
     add(l, "cpu_governor", ok,
         !scales ? xstrdup("no frequency scaling is visible")
@@ -57,15 +57,17 @@ static void check_governor(struct host_list *l)
 static void check_aslr(struct host_list *l)
 {
     char line[16] = "";
-    bool off = fs_read_line("/proc/sys/kernel/randomize_va_space", line, sizeof line) && line[0] == '0';
+    bool off =
+        fs_read_line("/proc/sys/kernel/randomize_va_space", line, sizeof line) && line[0] == '0';
     int before = personality(0xffffffff);
     bool may = before >= 0 && personality((unsigned long)before | ADDR_NO_RANDOMIZE) >= 0;
     if (may)
         personality((unsigned long)before);
     add(l, "aslr", off || may,
-        off || may ? xstrdup("address randomisation can be switched off for a target")
-                   : xstrdup("address randomisation cannot be switched off for a target, so honggfuzz "
-                             "takes one crash for many"),
+        off || may
+            ? xstrdup("address randomisation can be switched off for a target")
+            : xstrdup("address randomisation cannot be switched off for a target, so honggfuzz "
+                      "takes one crash for many"),
         "echo 0 | sudo tee /proc/sys/kernel/randomize_va_space   (or allow personality(2) in the "
         "container)");
 }
@@ -76,9 +78,11 @@ static void check_shm(struct host_list *l)
     if (id >= 0)
         shmctl(id, IPC_RMID, NULL);
     add(l, "shm", id >= 0,
-        id >= 0 ? xstrdup("shared memory segments can be made")
-                : str_fmt("no shared memory segment of 8 MiB can be made (%s), and afl-fuzz needs one "
-                          "per instance", strerror(error)),
+        id >= 0
+            ? xstrdup("shared memory segments can be made")
+            : str_fmt("no shared memory segment of 8 MiB can be made (%s), and afl-fuzz needs one "
+                      "per instance",
+                      strerror(error)),
         "sudo sysctl -w kernel.shmmax=1073741824 kernel.shmall=1048576 kernel.shmmni=4096");
 }
 
@@ -107,8 +111,9 @@ static void check_namespaces(struct host_list *l)
     bool ok = cage_namespaces_work();
     add(l, "namespaces", ok,
         ok ? xstrdup("user and PID namespaces work: nothing can outlive a campaign")
-           : xstrdup("no user namespaces: Carol sweeps up after its fuzzers itself, which a kill -9 "
-                     "of the whole session can escape"),
+           : xstrdup(
+                 "no user namespaces: Carol sweeps up after its fuzzers itself, which a kill -9 "
+                 "of the whole session can escape"),
         "sudo sysctl -w kernel.unprivileged_userns_clone=1 "
         "kernel.apparmor_restrict_unprivileged_userns=0   (the one that exists)");
 }

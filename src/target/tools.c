@@ -15,7 +15,7 @@
 
 #define ASK_SECONDS 5
 
-const char *const tools_fuzzers[] = {"aflpp", "darwin",  "honggfuzz", "mopt",
+const char *const tools_fuzzers[] = {"aflpp",    "darwin",  "honggfuzz", "mopt",
                                      "lafintel", "radamsa", NULL};
 
 /* What each fuzzer consists of; runtime is ours, a file of where_runtime. */
@@ -24,7 +24,7 @@ static const struct parts {
 } parts[] = {
     {"aflpp", "afl", NULL, "ctl/libcarolctl.so"},
     {"darwin", "afl", NULL, "ctl/libcaroldarwin.so"},
-    {"honggfuzz", "honggfuzz", NULL, "libcarolhf.so"},
+    {"honggfuzz", "honggfuzz", NULL, "ctl/libcarolhf.so"},
     {"mopt", "afl", NULL, "ctl/libcarolctl.so"},
     {"lafintel", "afl", NULL, "ctl/libcarolctl.so"},
     {"radamsa", "afl", "radamsa/libradamsa.so", "ctl/libcarolradamsa.so"},
@@ -67,8 +67,9 @@ int tools_find_clang(char **path, int *major, struct err *e)
     if (!found && !(own && *own))
         found = run_find("clang-16");
     if (!found)
-        return err_env(e, "%s is not installed, and every family is compiled with it; install it "
-                          "with 'sudo apt-get install clang-19 lld-19' or tools/setup.sh",
+        return err_env(e,
+                       "%s is not installed, and every family is compiled with it; install it "
+                       "with 'sudo apt-get install clang-19 lld-19' or tools/setup.sh",
                        own && *own ? own : "clang-19");
     char *version = ask(found, "--version", "clang version ");
     if (!version) {
@@ -87,7 +88,8 @@ static char *recorded_version(const char *engine)
 {
     char *path = where_engine("engines.json"), *version = NULL;
     json_t *facts = json_load_file(path, 0, NULL);
-    const char *text = json_string_value(json_object_get(json_object_get(facts, engine), "version"));
+    const char *text =
+        json_string_value(json_object_get(json_object_get(facts, engine), "version"));
     if (text)
         version = xstrdup(text);
     json_decref(facts);
@@ -118,8 +120,9 @@ static void missing(struct tool_state *s, char *why, const char *fix)
     s->fix = xstrdup(fix);
 }
 
-static const char fix_engines[] = "make engines   (in Carol's source tree; or name a directory with "
-                                  "--engines or CAROL_ENGINES)";
+static const char fix_engines[] =
+    "make engines   (in Carol's source tree; or name a directory with "
+    "--engines or CAROL_ENGINES)";
 
 /* True when the file is there; otherwise s says that it is not. */
 static bool have(struct tool_state *s, char *path, const char *fix)
@@ -140,7 +143,8 @@ static bool engine_starts(struct tool_state *s, const char *engine)
     if (s->version)
         return true;
     char *path = where_engine(program);
-    missing(s, str_fmt("%s does not start (a library it needs is missing, or it is not ours)", path),
+    missing(s,
+            str_fmt("%s does not start (a library it needs is missing, or it is not ours)", path),
             "tools/setup.sh && make engines");
     free(path);
     return false;

@@ -19,6 +19,10 @@ FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain"}
 TESTS = []
 
 
+class Skipped(Exception):
+    pass
+
+
 def test(function):
     TESTS.append(function)
     return function
@@ -59,6 +63,18 @@ def doctor_answers_with_the_names_of_the_specification(_):
     check({"core_pattern", "cpu_governor", "aslr", "shm", "namespaces", "disk"} <=
           {item["id"] for item in answer["host"]}, "host checks")
     check((code == 3) == (not any(f["ok"] for f in answer["fuzzers"].values())), f"exit {code}")
+
+
+@test
+def doctor_finds_all_six_when_the_engines_are_built(_):
+    engines = os.environ.get("CAROL_ENGINES") or os.path.join(os.path.dirname(CAROL), "engines")
+    if not os.path.exists(os.path.join(engines, "engines.json")):
+        raise Skipped("the engines are not built")
+    code, answer = doctor()
+    for kind in ("fuzzers", "families"):
+        for name, state in answer[kind].items():
+            check(state["ok"] and state["version"] and not state["why"], f"{name}: {state}")
+    check(code == 0 and answer["fuzzers"]["aflpp"]["version"] == "4.40c", f"exit {code}")
 
 
 @test
@@ -239,6 +255,8 @@ def main():
         try:
             function(tmp)
             print(f"ok {number} - {name}")
+        except Skipped as reason:
+            print(f"ok {number} - {name} # SKIP {reason}")
         except Exception as error:  # any way to fail is a failure
             failed += 1
             print(f"not ok {number} - {name}\n# {type(error).__name__}: {error}".replace("\n", "\n# ")
