@@ -64,7 +64,8 @@ void fold_decide(struct fold *f, int64_t now_ns, int worker, uint32_t dropped, s
         context_read(f->context, a, now_ns, v.signals[a]);
     }
     sched_pick(f->sched, &v, d);
-    context_dispatched(f->context, d->choice, now_ns);
+    if (d->choice >= 0)
+        context_dispatched(f->context, d->choice, now_ns);
 }
 
 static void learn(struct fold *f, const struct store_turn *row, const struct decision *d)

@@ -90,6 +90,11 @@ static struct turn_quota quota_of(const struct campaign *c, int arm)
 int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, struct turn **out,
                struct err *e)
 {
+    if (d->choice < 0)
+        return err_env(e,
+                       "the scheduler %s has no fuzzer left that it may choose: carol status %s "
+                       "says why they were dropped",
+                       c->o.scheduler, c->o.out);
     struct turn *t = xcalloc(1, sizeof *t);
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     t->d = *d;

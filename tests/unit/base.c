@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 static void buf_stops_at_its_maximum(void **state)

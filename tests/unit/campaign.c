@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 static char dir[64];
@@ -182,6 +183,27 @@ static void a_dying_arm_is_dropped(void **state)
     fakes_free(&f);
 }
 
+/* single: has others in its roster, but may not choose them. */
+static void without_a_choice_it_ends_and_says_so(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    fakes_init(&f, 3);
+    f.dies = 1;
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL;
+    struct campaign_opts o = options("single:f1", 3, 2, 3600);
+    assert_int_equal(campaign_new(&c, &o, &env, NULL, &e), 0);
+    assert_true(campaign_run(c, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_ENV);
+    assert_non_null(strstr(e.msg, "single:f1"));
+    campaign_free(c);
+    loop_free(l);
+    fakes_free(&f);
+}
+
 static void a_second_one_is_refused(void **state)
 {
     (void)state;
@@ -209,6 +231,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(same_seed_same_campaign, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(dropped_anywhere_goes_on, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fresh_dir,
+                                        remove_dir),
         cmocka_unit_test_setup_teardown(a_second_one_is_refused, fresh_dir, remove_dir),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 static int order[8], fired;
