@@ -58,7 +58,8 @@ struct campaign_env {
                          struct err *e);
     int (*open_evaluator)(void *arg, struct evaluator **out, int slot, int cpu, struct err *e);
     /* Prove that an arm works here, before the first decision: call `done` from the loop with NULL or the
-     * reason it does not.  NULL: no self-tests. */
+     * reason it does not.  done_arg is malloc'ed: an env that gives a test up frees it instead of calling
+     * `done`.  NULL: no self-tests. */
     int (*selftest)(void *arg, const struct instance_opts *o, const struct input *seeds, size_t n,
                     void (*done)(void *done_arg, const char *why), void *done_arg, struct err *e);
     /* Called once a second of campaign time and after every event worth showing; may be NULL. */

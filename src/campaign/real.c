@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "campaign/settings.h"
 #include "eval/executor.h"
+#include "fuzzer/selftest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +92,23 @@ int real_open(struct real *r, struct campaign_opts *o, struct err *e)
     return rc;
 }
 
+struct real_test {
+    struct real *r;
+    struct selftest *st;
+    void (*done)(void *arg, const char *why);
+    void *arg;
+    struct real_test *next;
+};
+
 void real_close(struct real *r)
 {
+    while (r->tests) { /* stopped in the middle of them */
+        struct real_test *t = r->tests;
+        r->tests = t->next;
+        selftest_cancel(t->st);
+        free(t->arg);
+        free(t);
+    }
     manifest_free(&r->target);
     table_free(&r->table);
     loop_free(r->loop);
@@ -117,6 +133,34 @@ static int open_evaluator(void *arg, struct evaluator **out, int slot, int cpu, 
     return executor_new(out, r->loop, &x, e);
 }
 
+static void on_selftest(void *arg, const struct selftest_result *res)
+{
+    struct real_test *t = arg;
+    for (struct real_test **p = &t->r->tests; *p; p = &(*p)->next)
+        if (*p == t) {
+            *p = t->next;
+            break;
+        }
+    t->done(t->arg, res->ok ? NULL : res->why);
+    free(t);
+}
+
+static int selftest(void *arg, const struct instance_opts *o, const struct input *seeds, size_t n,
+                    void (*done)(void *done_arg, const char *why), void *done_arg, struct err *e)
+{
+    struct real *r = arg;
+    struct real_test *t = xcalloc(1, sizeof *t);
+    *t = (struct real_test){.r = r, .done = done, .arg = done_arg, .next = r->tests};
+    int rc = fs_remove_tree(o->dir, e); /* of a campaign killed in its self-test */
+    if (rc == 0)
+        rc = selftest_start(&t->st, r->loop, o, seeds, n, on_selftest, t, e);
+    if (rc < 0)
+        free(t);
+    else
+        r->tests = t;
+    return rc;
+}
+
 struct campaign_env real_env(struct real *r)
 {
     r->args = r->o->args.n ? (const char *const *)r->o->args.v : NULL;
@@ -126,5 +170,6 @@ struct campaign_env real_env(struct real *r)
                                  .table = &r->table,
                                  .arg = r,
                                  .open_instance = open_instance,
-                                 .open_evaluator = open_evaluator};
+                                 .open_evaluator = open_evaluator,
+                                 .selftest = selftest};
 }

@@ -12,6 +12,7 @@ struct real {
     const char *const *args;
     uint64_t mem_bytes;
     uint32_t timeout_ms;
+    struct real_test *tests; /* self-tests under way */
 };
 
 /* Load the target of o (on resume: of the stored campaign), check the roster against it, fill in what
