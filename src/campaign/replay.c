@@ -72,7 +72,7 @@ static int load_turn(struct walk *w, int64_t turn, uint32_t round, struct err *e
     for (; w->next_call < w->n_calls && w->calls[w->next_call].round <= round; w->next_call++)
         ledger_learn_call(&w->r->fold.ledger, w->calls[w->next_call].caller,
                           w->calls[w->next_call].callee);
-    return store_turn_seeds(w->s, turn, note_seed, w, e);
+    return store_turn_results(w->s, turn, note_seed, w, e);
 }
 
 static void differ(struct replay *r, int64_t turn, const char *what, const char *fmt, double logged,

@@ -85,9 +85,10 @@ CAROL_MUST_CHECK int blob_column(struct query *q, const struct digest *hash, siz
                                  struct blob *b, struct err *e);
 
 /* seeds.c: rows of SEED_COLUMNS given to fn */
-#define SEED_COLUMNS                                                                               \
+#define SEED_FACTS                                                                                 \
     "s.id, s.hash, s.size, s.instance, s.turn, s.parent, s.name, s.found_ns, s.state, s.status, "  \
-    "s.signal, s.cpu_us, s.edges, s.round, s.share, s.data"
+    "s.signal, s.cpu_us, s.edges, s.round, s.share"
+#define SEED_COLUMNS SEED_FACTS ", s.data"
 CAROL_MUST_CHECK int seed_row(struct query *q, store_seed_fn *fn, void *arg, struct err *e);
 CAROL_MUST_CHECK int seed_rows(struct query *q, store_seed_fn *fn, void *arg, struct err *e);
 

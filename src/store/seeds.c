@@ -107,30 +107,40 @@ int store_seed_quarantine(struct store *s, int64_t id, uint32_t round, struct er
     return run_on_seed(&q, id, e);
 }
 
-int seed_row(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
+/* SEED_FACTS, all but the bytes. */
+static int seed_facts(struct query *q, struct store_seed *r, struct err *e)
 {
-    struct store_seed r = {.id = db_int(q)};
+    *r = (struct store_seed){.id = db_int(q)};
     size_t n;
     const void *hash = db_blob(q, &n);
-    if (!hash || n != sizeof r.hash.b)
+    if (!hash || n != sizeof r->hash.b)
         return err_set(e, -EUCLEAN, "%s is damaged: seed %lld has no hash", q->s->path,
-                       (long long)r.id);
-    memcpy(r.hash.b, hash, n);
-    r.size = (size_t)db_int(q);
-    r.instance = db_int(q);
-    r.turn = db_int(q);
-    r.parent = db_int(q);
-    r.name = db_text(q);
-    r.found_ns = db_int(q);
-    r.state = (enum seed_state)db_int(q);
-    r.status = (int)db_int(q);
-    r.signal = (int)db_int(q);
-    r.cpu_us = (uint32_t)db_int(q);
-    r.edges = db_blob(q, &r.edges_size);
-    r.round = (uint32_t)db_int(q);
-    r.share = db_int(q);
+                       (long long)r->id);
+    memcpy(r->hash.b, hash, n);
+    r->size = (size_t)db_int(q);
+    r->instance = db_int(q);
+    r->turn = db_int(q);
+    r->parent = db_int(q);
+    r->name = db_text(q);
+    r->found_ns = db_int(q);
+    r->state = (enum seed_state)db_int(q);
+    r->status = (int)db_int(q);
+    r->signal = (int)db_int(q);
+    r->cpu_us = (uint32_t)db_int(q);
+    r->edges = db_blob(q, &r->edges_size);
+    r->round = (uint32_t)db_int(q);
+    r->share = db_int(q);
+    return 0;
+}
+
+int seed_row(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
+{
+    struct store_seed r;
     struct blob b;
-    int rc = blob_column(q, &r.hash, r.size, &b, e);
+    int rc = seed_facts(q, &r, e);
+    if (rc < 0)
+        return rc;
+    rc = blob_column(q, &r.hash, r.size, &b, e);
     r.data = b.data;
     if (rc == 0)
         rc = fn(arg, &r, e);
@@ -157,6 +167,23 @@ int store_turn_seeds(struct store *s, int64_t turn, store_seed_fn *fn, void *arg
         return rc;
     db_bind_id(&q, turn);
     return seed_rows(&q, fn, arg, e);
+}
+
+int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    int rc =
+        db_query(s, &q, "SELECT " SEED_FACTS " FROM seeds s WHERE s.turn IS ? ORDER BY s.id", e);
+    if (rc < 0)
+        return rc;
+    db_bind_id(&q, turn);
+    while ((rc = db_step(&q, e)) > 0) {
+        struct store_seed r;
+        if ((rc = seed_facts(&q, &r, e)) < 0 || (rc = fn(arg, &r, e)) < 0)
+            break;
+    }
+    db_done(&q);
+    return rc;
 }
 
 int store_shared_after(struct store *s, int64_t after, int64_t instance, size_t max,

@@ -100,6 +100,9 @@ typedef int store_seed_fn(void *arg, const struct store_seed *seed, struct err *
 /* Every seed of one turn (0: initial seeds) in id order, with bytes and results. */
 CAROL_MUST_CHECK int store_turn_seeds(struct store *s, int64_t turn, store_seed_fn *fn, void *arg,
                                       struct err *e);
+/* The same without the bytes (data is NULL), for folding the journal: a resume reads no inputs. */
+CAROL_MUST_CHECK int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *arg,
+                                        struct err *e);
 /* Up to max shared seeds after share number `after`, not found by `instance`, in share order; *last
  * is the share number reached (also over own seeds skipped). */
 CAROL_MUST_CHECK int store_shared_after(struct store *s, int64_t after, int64_t instance,

@@ -180,6 +180,25 @@ static int same_bytes(void *arg, const struct store_seed *r, struct err *e)
     return 0;
 }
 
+static int count_results(void *arg, const struct store_seed *r, struct err *e)
+{
+    (void)e;
+    assert_null(r->data);
+    assert_int_equal(r->edges_size, 5);
+    *(size_t *)arg += r->size;
+    return 0;
+}
+
+static void results_come_without_the_bytes(void **state)
+{
+    struct fixture *f = *state;
+    size_t size = 0;
+    done(f->s, add(f->s, "aaa", 0, 0, NULL), true);
+    done(f->s, add(f->s, "bb", 0, 0, NULL), true);
+    OK(store_turn_results(f->s, 0, count_results, &size, &oops));
+    assert_int_equal(size, 5);
+}
+
 static void large_inputs_are_files(void **state)
 {
     struct fixture *f = *state;
@@ -645,6 +664,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_seed_is_stored_once),
         TEST(every_field_of_a_seed_comes_back),
+        TEST(results_come_without_the_bytes),
         TEST(large_inputs_are_files),
         TEST(sharing_follows_evaluation_order),
         TEST(an_import_is_claimed_once_and_delivered_once),
