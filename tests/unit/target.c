@@ -220,8 +220,8 @@ static void bad_manifests_are_refused(void **state)
                                       "{\"schema\": 2, \"targets\": []}",
                                       "{\"schema\": 1, \"targets\": []}",
                                       "{\"schema\": 1, \"targets\": [{}], \"chosen\": true}",
-                                      "{\"schema\": 1, \"target\": \"x\", \"chosen\": true, "
-                                      "\"targets\": [{\"target\": \"x\", \"kind\": \"tty\"}]}"};
+                                      ("{\"schema\": 1, \"target\": \"x\", \"chosen\": true, "
+                                       "\"targets\": [{\"target\": \"x\", \"kind\": \"tty\"}]}")};
     struct manifest m;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err e = {0};
