@@ -159,6 +159,13 @@ static int init_afl(struct family_kit *k, struct err *e)
     return rc;
 }
 
+/* LLVMFuzzerMutate, for harnesses with a mutator of their own, where the engine has none. */
+static int add_mutate(struct family_kit *k, struct err *e)
+{
+    strv_take(&k->with_engine, where_runtime("libcaroldrv.a"));
+    return need_runtime(k, "libcaroldrv.a", e);
+}
+
 static int add_wraps(struct strv *to, const char *file, struct err *e)
 {
     struct buf b = BUF_INIT(1 << 16);
@@ -207,7 +214,7 @@ static int init_hfuzz(struct family_kit *k, struct err *e)
     if (rc == 0)
         rc = add_hfuzz_tail(&k->without_engine, "honggfuzz/libhfuzz-probe.a",
                             "honggfuzz/wrap-probe.txt", e);
-    return rc;
+    return rc < 0 ? rc : add_mutate(k, e);
 }
 
 static int init_neutral(struct family_kit *k, struct err *e)
@@ -223,7 +230,7 @@ static int init_neutral(struct family_kit *k, struct err *e)
                         "-Wl,--export-dynamic-symbol=__sanitizer_cov_*");
     strv_add(&k->with_engine, k->engine);
     strv_add(&k->without_engine, k->engine);
-    return rc;
+    return rc < 0 ? rc : add_mutate(k, e);
 }
 
 int family_kit_init(struct family_kit *k, enum family f, struct err *e)

@@ -141,6 +141,8 @@ static char *short_name(const char *source)
     return name;
 }
 
+static const char cc_words[] = "\"$CC\" $CFLAGS", cxx_words[] = "\"$CXX\" $CXXFLAGS";
+
 static void write_short_script(struct buf *b, const struct build_opts *o)
 {
     bool cxx = false;
@@ -152,7 +154,7 @@ static void write_short_script(struct buf *b, const struct build_opts *o)
             quote(&objects, s);
             continue;
         }
-        buf_str(b, is_cxx(s) ? "$CXX $CXXFLAGS" : "$CC $CFLAGS");
+        buf_str(b, is_cxx(s) ? cxx_words : cc_words);
         add_quoted(b, o->flags);
         buf_printf(b, " -MMD -MF \"$WORK/%zu.d\" -c ", i);
         quote(b, s);
@@ -161,7 +163,7 @@ static void write_short_script(struct buf *b, const struct build_opts *o)
         cxx = cxx || is_cxx(s);
     }
     char *name = short_name(o->sources[0]);
-    buf_printf(b, "%s%s", cxx ? "$CXX $CXXFLAGS" : "$CC $CFLAGS", objects.p ? objects.p : "");
+    buf_printf(b, "%s%s", cxx ? cxx_words : cc_words, objects.p ? objects.p : "");
     add_quoted(b, o->flags);
     buf_str(b, " \"$LIB_FUZZING_ENGINE\" -o \"$OUT\"/");
     quote(b, name);

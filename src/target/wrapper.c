@@ -1,8 +1,9 @@
 /* wrapper: rewrites one compiler command line for a family.  Does not run it and reads nothing but
- * the object files named on it. */
+ * the object and response files named on it. */
 #include "target/wrapper.h"
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "target/elf.h"
 
 #include <stdlib.h>
@@ -119,6 +120,47 @@ static void take_word(const struct family_kit *k, struct line *l, const char *a)
     }
 }
 
+/* The words of a response file as compilers read it: blanks separate, quotes and backslashes keep. */
+static void split_response(const char *p, struct strv *words)
+{
+    struct buf word = BUF_INIT(1 << 20);
+    char quote = 0;
+    bool any = false;
+    for (;; p++) {
+        bool blank = *p == 0 || (!quote && strchr(" \t\r\n", *p));
+        if (blank && any)
+            strv_add(words, word.p ? word.p : "");
+        if (*p == 0)
+            break;
+        if (blank) {
+            buf_clear(&word);
+            any = false;
+            continue;
+        }
+        any = true;
+        if (quote ? *p == quote : (*p == '\'' || *p == '"'))
+            quote = quote ? 0 : *p;
+        else if (*p == '\\' && p[1])
+            buf_add(&word, ++p, 1);
+        else
+            buf_add(&word, p, 1);
+    }
+    buf_free(&word);
+}
+
+/* All words, response files (cmake and meson write them for long lines) in their place. */
+static void expand(const char *const *argv, struct strv *words)
+{
+    for (size_t i = 0; argv[i]; i++) {
+        struct buf b = BUF_INIT(BUF_TEXT_MAX);
+        if (argv[i][0] == '@' && fs_read(argv[i] + 1, &b, NULL) == 0)
+            split_response(b.p ? b.p : "", words);
+        else
+            strv_add(words, argv[i]);
+        buf_free(&b);
+    }
+}
+
 static void parse(const struct family_kit *k, const char *const *argv, struct line *l)
 {
     for (size_t i = 0; argv[i]; i++) {
@@ -175,8 +217,12 @@ int wrapper_rewrite(const struct family_kit *k, const char *const *argv, bool cx
                     const struct wrapper_job *job, struct strv *out, struct err *e)
 {
     struct line l = {0};
+    struct strv words = {0};
     int rc = 0;
-    parse(k, argv, &l);
+    expand(argv, &words);
+    if (words.n)
+        parse(k, (const char *const *)words.v, &l);
+    strv_free(&words);
     strv_add(out, cxx ? k->cxx : k->cc);
     add_all(out, &l.kept);
     add_all(out, &k->compile);

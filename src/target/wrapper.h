@@ -9,8 +9,8 @@
  *     wrapper_rewrite(&kit, argv, cxx, &map, &out, &e);
  *     execv(out.v[0], out.v);
  *
- * Nothing is executed here. Object files on the line are looked at: one that defines main() needs no
- * engine. */
+ * Nothing is executed here.  Response files (@FILE) are read, and object files looked at: one that
+ * defines main() needs no engine. */
 #ifndef CAROL_TARGET_WRAPPER_H
 #define CAROL_TARGET_WRAPPER_H
 
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 
 /* Counts in the cache key: raise it whenever the rules below change what comes out. */
-#define WRAPPER_VERSION "1"
+#define WRAPPER_VERSION "2"
 
 /* What the build adds for each command (environment CAROL_*): */
 struct wrapper_job {

@@ -110,6 +110,19 @@ static void wrapper_lines(void **state)
     }
 }
 
+static void response_files_are_read(void **state)
+{
+    (void)state;
+    put("rsp", "-c \"a b.c\" -DX=\\\"y\\\"\n-fsanitize-coverage=edge 'q'");
+    char *line = str_fmt("@%s/rsp -O2", dir), *out = rewrite(FAMILY_AFL, line);
+    assert_string_equal(out, "cc -c a b.c -DX=\"y\" q -O2 -COMPILE");
+    free(out);
+    free(line);
+    out = rewrite(FAMILY_AFL, "-c @absent.c");
+    assert_string_equal(out, "cc -c @absent.c -COMPILE");
+    free(out);
+}
+
 static void wrapper_maps_the_copy(void **state)
 {
     (void)state;
@@ -302,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrapper_lines),
+        cmocka_unit_test(response_files_are_read),
         cmocka_unit_test(wrapper_maps_the_copy),
         cmocka_unit_test(family_lists),
         cmocka_unit_test(manifest_round_trip),
