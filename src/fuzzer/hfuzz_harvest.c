@@ -17,6 +17,9 @@
 
 #define FILE_MAX_BYTES ((size_t)64 << 20)
 #define CORPUS_SUFFIX ".honggfuzz.cov"
+/* honggfuzz's crash names hold the faulting address, so one wild pointer makes a new "unique" crash with
+ * every value.  This many of one signal, PC and stack are enough for anybody. */
+#define SAME_PLACE_MAX 3
 
 static const char *sub_of(const char *name)
 {
@@ -157,6 +160,16 @@ static int signal_of(const char *name)
     return 0;
 }
 
+/* Has the list this many crashes of the same signal, PC and stack before entry i? */
+static bool is_flood(const struct strv *list, uint64_t i)
+{
+    const char *addr = strstr(list->v[i], ".ADDR.");
+    int same = 0;
+    for (uint64_t k = 0; addr && k < i && same < SAME_PLACE_MAX; k++)
+        same += strncmp(list->v[k], list->v[i], (size_t)(addr - list->v[i]) + 6) == 0;
+    return same == SAME_PLACE_MAX;
+}
+
 static int add_find(struct live *lv, const char *name, const struct inbox_known *known,
                     struct harvest *h, struct err *e)
 {
@@ -189,7 +202,7 @@ int hfuzz_harvest(struct live *lv, struct harvest *h, struct err *e)
     if (rc == 0)
         rc = inbox_known_load(lv->o.dir, &known, e);
     for (uint64_t i = cursor_of(lv->in.cursor); rc == 0 && i < list.n; i++)
-        rc = add_find(lv, list.v[i], &known, h, e);
+        rc = is_flood(&list, i) ? 0 : add_find(lv, list.v[i], &known, h, e);
     free(h->cursor);
     h->cursor = str_fmt("%zu", list.n);
     inbox_known_free(&known);
