@@ -93,15 +93,29 @@ static void set_dir(const char *path)
         *slash = 0;
 }
 
+/* Is this the program the variable names, or does it name none? */
+static bool is_the_fuzzer(void)
+{
+    char exe[PATH_MAX];
+    const char *want = getenv(CTL_EXE_ENV);
+    ssize_t n = want ? readlink("/proc/self/exe", exe, sizeof exe - 1) : 0;
+    if (n <= 0)
+        return true;
+    exe[n] = 0;
+    const char *slash = strrchr(exe, '/');
+    return strcmp(slash ? slash + 1 : exe, want) == 0;
+}
+
 __attribute__((constructor)) static void attach(void)
 {
     const char *path = getenv(CTL_ENV);
-    if (!path || !*path)
+    if (!path || !*path || !is_the_fuzzer())
         return;
     set_dir(path);
     open_page(path);
     unsetenv("LD_PRELOAD");
     unsetenv(CTL_ENV);
+    unsetenv(CTL_EXE_ENV);
     fcntl(CTL_EVENT_FD, F_SETFD, FD_CLOEXEC);
     if (!ctl_page)
         return;

@@ -25,6 +25,9 @@
 #define CTL_SIZE 4096u
 #define CTL_EVENT_FD 196 /* eventfd in the fuzzer process: written at ready, at park, at a fault */
 #define CTL_ENV "CAROL_CTL" /* environment variable: absolute path of the page file */
+/* Another: file name of the fuzzer's executable; the library stays passive in any other program, such as
+ * the shell of a wrapper script. */
+#define CTL_EXE_ENV "CAROL_CTL_EXE"
 
 struct ctl_page {
     uint32_t magic, version;

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FALLBACK "z-fallback"       /* sorts behind the seeds, whose numbers then stay the same */
 #define MAP_MIN 65536               /* below, afl-fuzz takes every seed for a crash */
 #define INPUT_MAX ((size_t)1 << 20) /* afl-fuzz's MAX_FILE */
 
@@ -58,7 +59,7 @@ int afl_prepare(struct live *lv, const struct input *seeds, size_t n, struct err
         usable++;
     }
     if (rc == 0 && usable == 0)
-        rc = write_seed(in, "fallback", "0", 1, e);
+        rc = write_seed(in, FALLBACK, "0", 1, e);
     if (rc == 0)
         rc = inbox_known_add(lv->o.dir, seeds, n, e);
     free(in);
@@ -196,6 +197,12 @@ static void add_target(struct live *lv, struct strv *argv)
         strv_add(argv, "@@");
 }
 
+/* afl-fuzz refuses less than 5 MB. */
+static uint64_t mem_mb(uint64_t bytes)
+{
+    return bytes >> 20 < 5 ? 5 : bytes >> 20;
+}
+
 /* No -s: with it afl-fuzz replaces measured execution times by made-up ones. */
 int afl_command(struct live *lv, bool again, const struct afl_way *w, struct strv *argv,
                 struct strv *env, struct err *e)
@@ -206,7 +213,7 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
         rc = link_dict(lv, e);
     if (rc == 0 && again && !resume) {
         char *in = fs_join(lv->o.dir, "in");
-        rc = write_seed(in, "fallback", "0", 1, e);
+        rc = write_seed(in, FALLBACK, "0", 1, e);
         free(in);
     }
     if (rc < 0)
@@ -220,7 +227,7 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
     strv_addf(argv, "%u", lv->o.timeout_ms);
     strv_add(argv, "-m");
     if (lv->o.mem_bytes)
-        strv_addf(argv, "%llu", (unsigned long long)(lv->o.mem_bytes >> 20));
+        strv_addf(argv, "%llu", (unsigned long long)mem_mb(lv->o.mem_bytes));
     else
         strv_add(argv, "none");
     if (w->plain)

@@ -26,6 +26,21 @@ struct cursor {
     struct position crash, hang;
 };
 
+/* Hashes of what we gave, read when the first crash or hang asks for them. */
+struct given {
+    const char *dir;
+    bool loaded;
+    struct inbox_known known;
+};
+
+static bool was_given(struct given *g, const struct find *f)
+{
+    if (!g->loaded && inbox_known_load(g->dir, &g->known, NULL) < 0)
+        return false; /* then it is reported: a crash too many is better than one lost */
+    g->loaded = true;
+    return inbox_known(&g->known, f->data, f->size);
+}
+
 /* What the export list says: import id by queue id. */
 struct imports {
     int64_t *v; /* -1: its own find */
@@ -193,8 +208,8 @@ static int harvest_queue(struct live *lv, const char *out, struct cursor *c, str
     return rc;
 }
 
-static int harvest_life(const char *dir, enum find_kind kind, const struct inbox_known *known,
-                        long long *from, struct harvest *h, struct err *e)
+static int harvest_life(const char *dir, enum find_kind kind, struct given *given, long long *from,
+                        struct harvest *h, struct err *e)
 {
     struct strv names = {0};
     int rc = numbered_files(dir, *from, &names, e);
@@ -209,7 +224,7 @@ static int harvest_life(const char *dir, enum find_kind kind, const struct inbox
         f.signal =
             kind == FIND_CRASH && field_of(name, ",sig:") > 0 ? (int)field_of(name, ",sig:") : 0;
         rc = read_find(dir, name, &f, e);
-        if (rc < 0 || f.size == 0 || inbox_known(known, f.data, f.size))
+        if (rc < 0 || f.size == 0 || was_given(given, &f))
             drop_find(&f);
         else
             harvest_add(h, f);
@@ -220,13 +235,12 @@ static int harvest_life(const char *dir, enum find_kind kind, const struct inbox
 
 /* All lives of crashes/ or hangs/ from the cursor on; the current one has the highest number. */
 static int harvest_lives(const char *out, const char *what, enum find_kind kind,
-                         const struct inbox_known *known, struct position *at, struct harvest *h,
-                         struct err *e)
+                         struct given *given, struct position *at, struct harvest *h, struct err *e)
 {
     for (;;) {
         char *past = str_fmt("%s/%s.%lld", out, what, at->life), *now = fs_join(out, what);
         bool is_past = fs_is_dir(past);
-        int rc = harvest_life(is_past ? past : now, kind, known, &at->id, h, e);
+        int rc = harvest_life(is_past ? past : now, kind, given, &at->id, h, e);
         free(past);
         free(now);
         if (rc < 0 || !is_past)
@@ -240,20 +254,18 @@ int afl_harvest(struct live *lv, struct harvest *h, struct err *e)
 {
     char *out = fs_join(lv->o.dir, "out/default");
     struct cursor c = cursor_read(lv->in.cursor);
-    struct inbox_known known = {0};
+    struct given given = {.dir = lv->o.dir};
     if (lv->in.state != INST_PARKED)
         afl_settle(lv);
-    int rc = inbox_known_load(lv->o.dir, &known, e);
+    int rc = harvest_queue(lv, out, &c, h, e);
     if (rc == 0)
-        rc = harvest_queue(lv, out, &c, h, e);
+        rc = harvest_lives(out, "crashes", FIND_CRASH, &given, &c.crash, h, e);
     if (rc == 0)
-        rc = harvest_lives(out, "crashes", FIND_CRASH, &known, &c.crash, h, e);
-    if (rc == 0)
-        rc = harvest_lives(out, "hangs", FIND_HANG, &known, &c.hang, h, e);
+        rc = harvest_lives(out, "hangs", FIND_HANG, &given, &c.hang, h, e);
     free(h->cursor);
     h->cursor = str_fmt("q=%lld c=%lld.%lld h=%lld.%lld", c.queue, c.crash.life, c.crash.id,
                         c.hang.life, c.hang.id);
-    inbox_known_free(&known);
+    inbox_known_free(&given.known);
     free(out);
     return rc;
 }

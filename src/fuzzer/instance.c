@@ -83,10 +83,10 @@ static void stop_by_signal(struct live *lv, const char *why)
 {
     if (cage_signal(&lv->cage, SIGSTOP) < 0)
         return; /* it is dying; that is reported elsewhere */
-    log_warn("%s #%d: %s; its process was stopped by SIGSTOP instead", lv->in.fuzzer, lv->in.number,
-             why);
+    if (lv->p->by_signal++ == 0)
+        log_warn("%s #%d: %s; its process is stopped by SIGSTOP instead", lv->in.fuzzer,
+                 lv->in.number, why);
     lv->p->stopped = true;
-    lv->p->by_signal++;
 }
 
 static void on_cap(void *arg)
@@ -218,8 +218,18 @@ static void on_line(void *arg, const char *line)
         lv->arm->line(lv, line);
 }
 
+/* The file name /proc/self/exe will show in the fuzzer itself. */
+static char *executable_name(const char *argv0)
+{
+    char *real = realpath(argv0, NULL), *slash = real ? strrchr(real, '/') : NULL;
+    char *name = xstrdup(slash ? slash + 1 : argv0);
+    free(real);
+    return name;
+}
+
 /* Ours without what would steer a fuzzer behind our back, then the arm's. */
-static void environment(struct live *lv, const struct strv *extra, struct strv *out)
+static void environment(struct live *lv, const char *argv0, const struct strv *extra,
+                        struct strv *out)
 {
     static const char *const drop[] = {"AFL_",        "__AFL",   "HFUZZ_", "HONGGFUZZ",
                                        "LD_PRELOAD=", "TMPDIR=", CTL_ENV,  NULL};
@@ -236,6 +246,9 @@ static void environment(struct live *lv, const struct strv *extra, struct strv *
     }
     strv_addf(out, "TMPDIR=%s/tmp", lv->o.dir);
     strv_addf(out, "%s=%s/ctl", CTL_ENV, lv->o.dir);
+    char *exe = executable_name(argv0);
+    strv_addf(out, "%s=%s", CTL_EXE_ENV, exe);
+    free(exe);
     for (size_t i = 0; i < extra->n; i++)
         strv_add(out, extra->v[i]);
 }
@@ -297,7 +310,7 @@ static int instance_start(struct instance *in, const struct input *seeds, size_t
     if (rc == 0)
         rc = lv->arm->command(lv, again, &argv, &extra, e);
     if (rc == 0) {
-        environment(lv, &extra, &env);
+        environment(lv, argv.v[0], &extra, &env);
         rc = spawn(lv, &argv, &env, e);
     }
     if (rc == 0) {

@@ -5,7 +5,8 @@
  *
  * KIND: libfuzzer, file, stdin.  TARGET: a directory made by carol build, or the binary itself.
  * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
- * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor).  TAP on stdout.
+ * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), bare (an engine that
+ * does not load the library: SIGSTOP), badseeds (all seeds crash, hang or are empty).  TAP on stdout.
  * CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays. */
 #include "base/die.h"
 #include "base/fs.h"
@@ -561,6 +562,44 @@ static void phase_kill(bool persistent)
     check_queue("out/default/queue");
 }
 
+/* Without the library: control by SIGSTOP, and no imports. */
+static void phase_bare(void)
+{
+    bool all = true;
+    for (int i = 0; i < 3 && all; i++) {
+        all = turn(0.7) && ((struct live *)t.in)->p->stopped;
+        harvest();
+        pause_for(PAUSE_NS);
+    }
+    check(all && ((struct live *)t.in)->p->by_signal >= 3, "3 turns ended by SIGSTOP");
+    check(t.finds > 0 && t.hangs == 0, "%zu finds, %zu hangs", t.finds, t.hangs);
+    check(t.cpu_parked_ns <= 20 * NS_PER_MS + t.paused_ns / 20,
+          "%.0f ms of CPU in %.1f s of pauses", (double)t.cpu_parked_ns / 1e6,
+          (double)t.paused_ns / 1e9);
+    check_queue("out/default/queue");
+}
+
+/* Nothing to start with that works: the second start adds an input of its own. */
+static void phase_bad_seeds(void)
+{
+    struct input in[3];
+    struct err e = {0};
+    add_given("\xf1\xf2\xf3\xf4", 4);
+    add_given("HANG", 4);
+    add_given("", 0);
+    inputs_of(in, 0, 3);
+    if (t.in->ops->start(t.in, in, 3, false, &e) < 0)
+        give_up("start", e.msg);
+    if (wait_event("start", 60 * NS_PER_S) == INSTANCE_DIED) {
+        printf("# died: %s\n", t.in->report.why);
+        harvest();
+        start(true);
+    }
+    check(turn(1.0) && t.in->report.execs > 0, "seeds that crash or hang do not stop it");
+    harvest();
+    check(t.echoes == 0, "they are not reported as its finds");
+}
+
 /* Processes whose working directory is below ours. */
 static int left_behind(void)
 {
@@ -611,20 +650,28 @@ static void phase_orphan(char **argv)
 int main(int argc, char **argv)
 {
     if (argc != 5) {
-        fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin TARGET turns|slow|kill|orphan\n");
+        fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin TARGET "
+                        "turns|slow|kill|orphan|bare|badseeds\n");
         return 2;
     }
     bool orphan = strcmp(argv[4], "orphan") == 0;
+    bool bad_seeds = strcmp(argv[4], "badseeds") == 0;
     make_dir(argv);
-    start_corpus();
+    if (!bad_seeds)
+        start_corpus();
     if (strcmp(argv[4], "slow") == 0)
         setenv("CAROL_TEST_SLEEP_US", "20000", 1);
     if (!orphan) {
         open_instance(argv);
-        start(false);
+        if (!bad_seeds)
+            start(false);
     }
     if (orphan)
         phase_orphan(argv);
+    else if (bad_seeds)
+        phase_bad_seeds();
+    else if (strcmp(argv[4], "bare") == 0)
+        phase_bare();
     else if (strcmp(argv[4], "turns") == 0)
         phase_turns();
     else if (strcmp(argv[4], "slow") == 0)
@@ -632,7 +679,7 @@ int main(int argc, char **argv)
     else
         phase_kill(strcmp(argv[2], "libfuzzer") == 0);
     stop_and_check();
-    if (!orphan && strcmp(argv[4], "kill") != 0 && stat_of("total_tmout") >= 0)
+    if (!orphan && !bad_seeds && strcmp(argv[4], "kill") != 0 && stat_of("total_tmout") >= 0)
         check(stat_of("total_tmout") == 0 && stat_of("stability") >= 99.0,
               "its own statistics: %.0f time-outs, stability %.2f %%", stat_of("total_tmout"),
               stat_of("stability"));

@@ -16,10 +16,23 @@ def build(out, *flags, options=()):
         sys.exit(1)
 
 
+def bare_engines(tmp):
+    """Engines whose afl-fuzz does not load our library, as a static or a wrapped one of a user."""
+    home = os.path.dirname(os.path.abspath(carol))
+    engines = os.environ.get("CAROL_ENGINES") or os.path.join(home, "engines")
+    os.makedirs(tmp + "/bare/afl")
+    script = tmp + "/bare/afl/afl-fuzz"
+    with open(script, "w", encoding="utf-8") as f:
+        f.write("#!/bin/sh\nunset LD_PRELOAD AFL_CUSTOM_MUTATOR_LIBRARY\n"
+                f"exec '{engines}/afl/afl-fuzz' \"$@\"\n")
+    os.chmod(script, 0o755)
+    return {"CAROL_ENGINES": tmp + "/bare"}
+
+
 def run(job):
     arm, kind, phase, env, target = job
     done = subprocess.run([arms, arm, kind, target, phase], capture_output=True, text=True,
-                          env={**os.environ, **env}, timeout=240)
+                          env={**os.environ, "CAROL_SELF": os.path.abspath(carol), **env}, timeout=240)
     return job, done
 
 
@@ -37,6 +50,8 @@ def main():
         plain = {"CAROL_NO_NAMESPACES": "1"}
         jobs += [("aflpp", "libfuzzer", "kill", plain, lib), ("aflpp", "libfuzzer", "orphan", {}, lib),
                  ("darwin", "libfuzzer", "orphan", plain, lib)]
+        jobs += [("aflpp", "libfuzzer", "bare", bare_engines(tmp), lib),
+                 ("aflpp", "libfuzzer", "badseeds", {}, lib), ("mopt", "file", "badseeds", {}, prog)]
         failed = 0
         print(f"1..{len(jobs)}", flush=True)
         with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
@@ -44,7 +59,7 @@ def main():
                 ok = done.returncode == 0
                 failed += not ok
                 print(f"{'' if ok else 'not '}ok {i} - {job[0]} {job[1]} {job[2]}"
-                      f"{' without namespaces' if job[3] else ''}", flush=True)
+                      f"{' without namespaces' if 'CAROL_NO_NAMESPACES' in job[3] else ''}", flush=True)
                 if not ok or os.environ.get("CAROL_TEST_LONG"):
                     for line in (done.stdout + done.stderr).splitlines():
                         print("# " + line, flush=True)
