@@ -3,7 +3,7 @@
  * DIR/in     the start corpus, files named s<id of the seed>
  * DIR/out    honggfuzz's corpus: what a restart begins with
  * DIR/new    what it found after the start corpus; pruned once the store has it
- * DIR/crash  crashes and time-outs; never pruned, as honggfuzz saves one again when its file is gone
+ * DIR/crash  crashes and time-outs, a few of each place
  * DIR/stage  imports on their way to DIR/dyn
  * DIR/dyn    imports offered; honggfuzz removes what it has read
  * DIR/finds  names of all files ever harvested from new and crash, in that order: the cursor counts them

@@ -1,7 +1,10 @@
 /* hfuzz_harvest: reads what honggfuzz found: each file of new and crash exactly once, without what is only
  * the echo of an import.
  *
- * Every file seen gets a line in DIR/finds; the cursor is the number of lines that the store has. */
+ * Every file seen gets a line in DIR/finds; the cursor is the number of lines that the store has.
+ *
+ * honggfuzz tells crashes apart by the faulting address too, which for a wild pointer gives a new file at
+ * nearly every crash: of one place (signal, program counter, stack) only the first few are kept. */
 #include "base/die.h"
 #include "base/fs.h"
 #include "fuzzer/hfuzz.h"
@@ -17,9 +20,7 @@
 
 #define FILE_MAX_BYTES ((size_t)64 << 20)
 #define CORPUS_SUFFIX ".honggfuzz.cov"
-/* honggfuzz's crash names hold the faulting address, so one wild pointer makes a new "unique" crash with
- * every value.  This many of one signal, PC and stack are enough for anybody. */
-#define SAME_PLACE_MAX 3
+#define PER_PLACE 3
 
 static const char *sub_of(const char *name)
 {
@@ -120,6 +121,31 @@ static int scan(struct live *lv, const char *sub, char **sorted, size_t n, struc
     return rc;
 }
 
+/* Length of "SIGSEGV.PC.x.STACK.y", the place of a crash; 0: not such a name. */
+static size_t place_len(const char *name)
+{
+    const char *end = strstr(name, ".CODE.");
+    return end && !str_ends(name, CORPUS_SUFFIX) ? (size_t)(end - name) : 0;
+}
+
+static bool is_surplus(const char *name, const struct strv *list, const struct strv *fresh)
+{
+    size_t len = place_len(name), same = 0;
+    for (size_t i = 0; len && i < list->n + fresh->n; i++) {
+        const char *other = i < list->n ? list->v[i] : fresh->v[i - list->n];
+        same += place_len(other) == len && strncmp(other, name, len) == 0;
+    }
+    return same >= PER_PLACE;
+}
+
+static void drop_crash(struct live *lv, char *name)
+{
+    char *path = str_fmt("%s/crash/%s", lv->o.dir, name);
+    unlink(path);
+    free(path);
+    free(name);
+}
+
 /* Bring DIR/finds, and `list` with it, up to date. */
 static int update_list(struct live *lv, struct strv *list, struct err *e)
 {
@@ -137,10 +163,13 @@ static int update_list(struct live *lv, struct strv *list, struct err *e)
     if (count)
         qsort(seen, count, sizeof *seen, by_time);
     for (size_t i = 0; i < count; i++)
-        strv_take(&fresh, seen[i].name);
-    if (rc == 0 && count)
+        if (is_surplus(seen[i].name, list, &fresh))
+            drop_crash(lv, seen[i].name);
+        else
+            strv_take(&fresh, seen[i].name);
+    if (rc == 0 && fresh.n)
         rc = append_list(lv, &fresh, e);
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    for (size_t i = 0; rc == 0 && i < fresh.n; i++)
         strv_add(list, fresh.v[i]);
     strv_free(&fresh);
     free(seen);
@@ -158,16 +187,6 @@ static int signal_of(const char *name)
             return s;
     }
     return 0;
-}
-
-/* Has the list this many crashes of the same signal, PC and stack before entry i? */
-static bool is_flood(const struct strv *list, uint64_t i)
-{
-    const char *addr = strstr(list->v[i], ".ADDR.");
-    int same = 0;
-    for (uint64_t k = 0; addr && k < i && same < SAME_PLACE_MAX; k++)
-        same += strncmp(list->v[k], list->v[i], (size_t)(addr - list->v[i]) + 6) == 0;
-    return same == SAME_PLACE_MAX;
 }
 
 static int add_find(struct live *lv, const char *name, const struct inbox_known *known,
@@ -202,7 +221,7 @@ int hfuzz_harvest(struct live *lv, struct harvest *h, struct err *e)
     if (rc == 0)
         rc = inbox_known_load(lv->o.dir, &known, e);
     for (uint64_t i = cursor_of(lv->in.cursor); rc == 0 && i < list.n; i++)
-        rc = is_flood(&list, i) ? 0 : add_find(lv, list.v[i], &known, h, e);
+        rc = add_find(lv, list.v[i], &known, h, e);
     free(h->cursor);
     h->cursor = str_fmt("%zu", list.n);
     inbox_known_free(&known);

@@ -1,0 +1,229 @@
+/* hfuzz: the honggfuzz arm without honggfuzz: its directories are filled by hand.  Deliveries cut by a
+ * kill, harvest exactly once over restarts of the supervisor, echoes of imports, floods of crashes. */
+#include "base/fs.h"
+#include "fuzzer/fuzzer.h"
+#include "proc/loop.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+struct world {
+    char dir[64];
+    struct loop *loop;
+    struct manifest m;
+    struct instance *in;
+};
+
+static void open_in(struct world *w, const char *cursor)
+{
+    struct instance_opts o = {.fuzzer = "honggfuzz", .dir = w->dir, .target = &w->m,
+                              .timeout_ms = 100};
+    if (w->in)
+        w->in->ops->free(w->in);
+    assert_int_equal(fuzzer_open(&w->in, w->loop, &o, NULL), 0);
+    w->in->cursor = cursor ? strdup(cursor) : NULL;
+}
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    snprintf(w->dir, sizeof w->dir, "/tmp/carol-unit-hfuzz.XXXXXX");
+    assert_non_null(mkdtemp(w->dir));
+    w->loop = loop_new_virtual(0);
+    w->m.kind = TARGET_LIBFUZZER;
+    open_in(w, NULL);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    w->in->ops->free(w->in);
+    loop_free(w->loop);
+    assert_int_equal(fs_remove_tree(w->dir, NULL), 0);
+    free(w);
+    return 0;
+}
+
+static void put(struct world *w, const char *sub, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", w->dir, sub);
+    assert_int_equal(fs_mkdirs(path, NULL), 0);
+    snprintf(path, sizeof path, "%s/%s/%s", w->dir, sub, name);
+    assert_int_equal(fs_write_quick(path, text, strlen(text), NULL), 0);
+}
+
+static size_t files_in(struct world *w, const char *sub)
+{
+    char path[256];
+    struct strv names = {0};
+    snprintf(path, sizeof path, "%s/%s", w->dir, sub);
+    assert_int_equal(fs_list(path, &names, NULL), 0);
+    size_t n = names.n;
+    strv_free(&names);
+    return n;
+}
+
+static void deliver(struct world *w, uint64_t batch, const char *const *texts, size_t n)
+{
+    struct input in[8];
+    for (size_t i = 0; i < n; i++)
+        in[i] = (struct input){(int64_t)(batch * 100 + i), texts[i], strlen(texts[i])};
+    assert_int_equal(w->in->ops->deliver(w->in, batch, in, n, NULL), 0);
+}
+
+/* Harvest; commit it when asked to. */
+static size_t harvest(struct world *w, struct harvest *h, bool commit)
+{
+    *h = (struct harvest){0};
+    assert_int_equal(w->in->ops->harvest(w->in, h, NULL), 0);
+    if (commit)
+        w->in->ops->harvested(w->in, h);
+    return h->n;
+}
+
+#define NAME_5 "00000000000000010000000000000002.00000005.honggfuzz.cov"
+#define NAME_6 "00000000000000030000000000000004.00000006.honggfuzz.cov"
+
+static void a_file_is_harvested_once_over_restarts(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    put(w, "new", NAME_5, "first");
+    assert_int_equal(harvest(w, &h, false), 1);
+    assert_int_equal(h.finds[0].kind, FIND_SEED);
+    assert_memory_equal(h.finds[0].data, "first", 5);
+    harvest_free(&h);
+    assert_int_equal(harvest(w, &h, true), 1); /* not committed: it is there again */
+    char *cursor = strdup(h.cursor);
+    harvest_free(&h);
+    assert_int_equal(files_in(w, "new"), 0); /* the store has it: pruned */
+    assert_int_equal(harvest(w, &h, false), 0);
+    harvest_free(&h);
+    put(w, "new", NAME_6, "second");
+    open_in(w, cursor); /* a new supervisor */
+    assert_int_equal(harvest(w, &h, true), 1);
+    assert_memory_equal(h.finds[0].data, "second", 6);
+    harvest_free(&h);
+    put(w, "new", NAME_6, "second"); /* found again by a restarted honggfuzz */
+    assert_int_equal(harvest(w, &h, true), 0);
+    harvest_free(&h);
+    free(cursor);
+}
+
+static void a_file_cut_by_a_kill_is_left_out(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    put(w, "new", NAME_5, "fir");
+    assert_int_equal(harvest(w, &h, true), 0);
+    harvest_free(&h);
+}
+
+static void echoes_of_what_we_gave_are_no_finds(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    deliver(w, 1, (const char *const[]){"given"}, 1);
+    put(w, "new", NAME_5, "given");
+    put(w, "crash", "SIGSEGV.PC.1.STACK.2.CODE.1.ADDR.0.INSTR.x.fuzz", "given");
+    assert_int_equal(harvest(w, &h, true), 0);
+    harvest_free(&h);
+}
+
+static void crashes_and_hangs_are_told_apart(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    put(w, "crash", "SIGABRT.PC.1.STACK.2.CODE.1.ADDR.0.INSTR.x.fuzz", "boom");
+    put(w, "crash", "SIGVTALRM.PC.1.STACK.2.CODE.0.ADDR.0.INSTR.x.fuzz", "slow");
+    assert_int_equal(harvest(w, &h, true), 2);
+    int hangs = 0;
+    for (size_t i = 0; i < 2; i++) {
+        hangs += h.finds[i].kind == FIND_HANG;
+        if (h.finds[i].kind == FIND_CRASH)
+            assert_int_equal(h.finds[i].signal, SIGABRT);
+    }
+    assert_int_equal(hangs, 1);
+    harvest_free(&h);
+}
+
+static void of_one_place_only_a_few_crashes_are_kept(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    char name[128];
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "SIGSEGV.PC.1.STACK.2.CODE.1.ADDR.%x.INSTR.x.fuzz", i + 1);
+        put(w, "crash", name, name);
+    }
+    put(w, "crash", "SIGSEGV.PC.9.STACK.2.CODE.1.ADDR.0.INSTR.x.fuzz", "elsewhere");
+    assert_int_equal(harvest(w, &h, true), 3 + 1);
+    harvest_free(&h);
+    assert_int_equal(files_in(w, "crash"), 3 + 1);
+    put(w, "crash", "SIGSEGV.PC.1.STACK.2.CODE.1.ADDR.ff.INSTR.x.fuzz", "later");
+    assert_int_equal(harvest(w, &h, true), 0);
+    harvest_free(&h);
+}
+
+static void each_input_is_offered_once(void **state)
+{
+    struct world *w = *state;
+    deliver(w, 1, (const char *const[]){"one", "two", ""}, 3);
+    assert_int_equal(files_in(w, "dyn"), 2); /* honggfuzz cannot map an empty file */
+    deliver(w, 1, (const char *const[]){"one", "two", ""}, 3);
+    deliver(w, 2, (const char *const[]){"two", "three"}, 2);
+    assert_int_equal(files_in(w, "dyn"), 3);
+    assert_int_equal(files_in(w, "stage"), 0);
+}
+
+static void a_delivery_cut_by_a_kill_is_completed_or_dropped(void **state)
+{
+    struct world *w = *state;
+    deliver(w, 1, (const char *const[]){"noted"}, 1);
+    put(w, "stage", "7", "noted");   /* killed between the note and the move */
+    put(w, "stage", "8", "unknown"); /* killed before the note: the batch will come again */
+    size_t before = files_in(w, "dyn");
+    open_in(w, NULL);
+    deliver(w, 2, (const char *const[]){"unknown"}, 1);
+    assert_int_equal(files_in(w, "dyn"), before + 2);
+    assert_int_equal(files_in(w, "stage"), 0);
+}
+
+static void an_input_above_its_limit_is_not_offered(void **state)
+{
+    struct world *w = *state;
+    char *big = malloc((1 << 20) + 2);
+    memset(big, 'x', (1 << 20) + 1);
+    big[(1 << 20) + 1] = 0;
+    deliver(w, 1, (const char *const[]){big, "small"}, 2);
+    assert_int_equal(files_in(w, "dyn"), 1);
+    free(big);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(a_file_is_harvested_once_over_restarts),
+        T(a_file_cut_by_a_kill_is_left_out),
+        T(echoes_of_what_we_gave_are_no_finds),
+        T(crashes_and_hangs_are_told_apart),
+        T(of_one_place_only_a_few_crashes_are_kept),
+        T(each_input_is_offered_once),
+        T(a_delivery_cut_by_a_kill_is_completed_or_dropped),
+        T(an_input_above_its_limit_is_not_offered),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
