@@ -115,9 +115,9 @@ __attribute__((constructor)) static void attach(void)
 
 /* ---- the clock ---- */
 
-static int64_t virtual_ns(void)
+static int64_t virtual_ns(clockid_t id)
 {
-    int64_t now = clock_ns(CLOCK_REALTIME), at = GET(parked_at);
+    int64_t now = clock_ns(id), at = GET(parked_at);
     int64_t pause = at ? clock_ns(CLOCK_MONOTONIC) - at : 0;
     return now - GET(paused) - pause;
 }
@@ -125,14 +125,14 @@ static int64_t virtual_ns(void)
 int gettimeofday(struct timeval *restrict tv, void *restrict tz)
 {
     (void)tz;
-    int64_t now = virtual_ns();
+    int64_t now = virtual_ns(CLOCK_REALTIME);
     *tv = (struct timeval){.tv_sec = now / NS, .tv_usec = now % NS / 1000};
     return 0;
 }
 
 time_t time(time_t *out)
 {
-    time_t now = virtual_ns() / NS;
+    time_t now = virtual_ns(CLOCK_REALTIME_COARSE) / NS;
     if (page && GET(late) && on_main_thread() && __atomic_exchange_n(&late, 0, __ATOMIC_ACQ_REL))
         now += LATER;
     if (out)
