@@ -29,16 +29,16 @@
 #include <unistd.h>
 
 #define NS INT64_C(1000000000)
-#define BATCH 1000 /* executions to a cycle: honggfuzz has no cycle of its own */
-#define LATER 3    /* seconds; its poll needs more than 1 */
+#define BATCH 1000        /* executions to a cycle: honggfuzz has no cycle of its own */
+#define LATER 3           /* seconds; its poll needs more than 1 */
 #define PATIENCE (NS / 2) /* from `quit` to a SIGINT of our own */
 
 static struct ctl_page *page; /* NULL: not under control, everything passes through */
 static pthread_t main_thread;
 static pid_t parent, self;
-static DIR *input_dir;          /* the first directory it ever reads */
+static DIR *input_dir; /* the first directory it ever reads */
 static bool dry_run_over, persistent;
-static int64_t quit_at; /* when we first saw `quit` */
+static int64_t quit_at;           /* when we first saw `quit` */
 static int64_t paused, parked_at; /* ns, atomic; parked_at 0: not parked */
 static int late;                  /* the main thread's next time() is LATER */
 static struct itimerval ticker;   /* its 200 ms timer, off while parked */

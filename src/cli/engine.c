@@ -24,7 +24,8 @@ static const char options[] =
     "\n"
     "  -b, --build DIR       what 'carol build -o DIR' made (selftest: a small target of its own)\n"
     "      --target NAME     which target of it, when there are several\n"
-    "  -i, --input SEEDS     file or directory.  run: the first half is the start corpus, the rest is\n"
+    "  -i, --input SEEDS     file or directory.  run: the first half is the start corpus, the rest "
+    "is\n"
     "                        offered as imports, spread evenly over the turns\n"
     "      --turns N         how many turns (default 5)\n"
     "      --turn TIME       length of a turn (default 5s)\n"
@@ -36,7 +37,8 @@ static const char options[] =
     "      --json            one JSON object\n"
     "  -- ARGS               how a main() program is called; @@ is the input file\n"
     "\n"
-    "The fuzzers: aflpp darwin honggfuzz mopt lafintel radamsa.  Ctrl-C ends a run after the turn's\n"
+    "The fuzzers: aflpp darwin honggfuzz mopt lafintel radamsa.  Ctrl-C ends a run after the "
+    "turn's\n"
     "finds are counted.  Exit: 0 done, 2 wrong usage, 3 a fuzzer cannot be used here.\n";
 
 /* Directories are called carol-engine.<pid>.XXXXXX; one whose process is gone is nobody's. */
@@ -69,8 +71,8 @@ int engine_workspace(char **dir, struct err *e)
     *dir = str_fmt("%s/carol-engine.%d.XXXXXX", tmp, (int)getpid());
     if (mkdtemp(*dir))
         return 0;
-    int rc = err_sys(e, "cannot make a directory below %s (set TMPDIR to one that can be written)",
-                     tmp);
+    int rc =
+        err_sys(e, "cannot make a directory below %s (set TMPDIR to one that can be written)", tmp);
     e->exit = ERR_EXIT_ENV;
     free(*dir);
     *dir = NULL;
@@ -89,8 +91,10 @@ int engine_read_seeds(const char *path, struct engine_seeds *s, struct err *e)
         struct buf b = BUF_INIT(SEED_MAX);
         rc = fs_read(files.v[i], &b, e);
         size_t size = b.len;
-        if (rc == 0 && size)
-            s->v[s->n++] = (struct input){(int64_t)s->n + 1, buf_take(&b), size};
+        if (rc == 0 && size) {
+            s->v[s->n] = (struct input){(int64_t)s->n + 1, buf_take(&b), size};
+            s->n++;
+        }
         buf_free(&b);
     }
     if (rc == 0 && s->n == 0)
@@ -111,8 +115,10 @@ static int check_names(const struct strv *names, struct err *e)
 {
     for (size_t i = 0; i < names->n; i++)
         if (fuzzer_family(names->v[i]) == FAMILY_NONE)
-            return err_usage(e, "there is no fuzzer '%s'; the six are aflpp darwin honggfuzz mopt "
-                                "lafintel radamsa", names->v[i]);
+            return err_usage(e,
+                             "there is no fuzzer '%s'; the six are aflpp darwin honggfuzz mopt "
+                             "lafintel radamsa",
+                             names->v[i]);
     return 0;
 }
 
@@ -142,14 +148,19 @@ static int parse_option(struct engine_opts *o, int opt, struct err *e)
 /* Words before "--" are names of fuzzers, those after it are the target's.  1: help was asked for. */
 static int parse(struct engine_opts *o, int argc, char **argv, struct err *e)
 {
-    static const struct option longs[] = {
-        {"build", required_argument, NULL, 'b'},   {"target", required_argument, NULL, 't'},
-        {"input", required_argument, NULL, 'i'},   {"dict", required_argument, NULL, 'x'},
-        {"turns", required_argument, NULL, 'n'},   {"turn", required_argument, NULL, 's'},
-        {"pause", required_argument, NULL, 'p'},   {"timeout", required_argument, NULL, 'T'},
-        {"memory", required_argument, NULL, 'm'},  {"engines", required_argument, NULL, 'E'},
-        {"json", no_argument, NULL, 'j'},          {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"build", required_argument, NULL, 'b'},
+                                          {"target", required_argument, NULL, 't'},
+                                          {"input", required_argument, NULL, 'i'},
+                                          {"dict", required_argument, NULL, 'x'},
+                                          {"turns", required_argument, NULL, 'n'},
+                                          {"turn", required_argument, NULL, 's'},
+                                          {"pause", required_argument, NULL, 'p'},
+                                          {"timeout", required_argument, NULL, 'T'},
+                                          {"memory", required_argument, NULL, 'm'},
+                                          {"engines", required_argument, NULL, 'E'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int end = 0, rc = 0, opt;
     while (end < argc && strcmp(argv[end], "--") != 0)
         end++;
@@ -181,8 +192,8 @@ static int check_run(const struct engine_opts *o, struct err *e)
 int cli_engine(int argc, char **argv)
 {
     struct err e = {0};
-    struct engine_opts o = {.turns = 5, .turn_ns = 5 * NS_PER_S, .timeout_ms = 1000,
-                            .mem_bytes = UINT64_C(2) << 30};
+    struct engine_opts o = {
+        .turns = 5, .turn_ns = 5 * NS_PER_S, .timeout_ms = 1000, .mem_bytes = UINT64_C(2) << 30};
     const char *verb = argc > 1 ? argv[1] : "";
     bool run = strcmp(verb, "run") == 0;
     char *work = NULL;

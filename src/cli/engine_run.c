@@ -21,8 +21,8 @@ struct run {
     struct loop *loop;
     struct instance *in;
     struct engine_seeds seeds;
-    size_t n_start;      /* so many of them are the start corpus */
-    uint64_t turn;       /* under way, from 1 */
+    size_t n_start; /* so many of them are the start corpus */
+    uint64_t turn;  /* under way, from 1 */
     int64_t began, turn_began;
     double ready_ms;
     uint64_t rss_kb;
@@ -92,10 +92,10 @@ static json_t *turn_object(const struct run *r, const json_int_t finds[3])
     json_t *o = json_pack(
         "{s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "n",
         (json_int_t)r->turn, "wall_ms", ms(loop_now(r->loop) - r->turn_began), "active_ms",
-        ms(t->active_ns), "park_ms", ms(t->park_ns), "cpu_parked_ms", ms(t->cpu_parked_ns), "cpu_ms",
-        ms(t->cpu_ns), "execs", (json_int_t)t->execs, "cycles", (json_int_t)t->cycles, "offered",
-        (json_int_t)t->offered, "taken", (json_int_t)t->taken, "exports", finds[0], "crashes",
-        finds[1], "hangs", finds[2], "died", t->died);
+        ms(t->active_ns), "park_ms", ms(t->park_ns), "cpu_parked_ms", ms(t->cpu_parked_ns),
+        "cpu_ms", ms(t->cpu_ns), "execs", (json_int_t)t->execs, "cycles", (json_int_t)t->cycles,
+        "offered", (json_int_t)t->offered, "taken", (json_int_t)t->taken, "exports", finds[0],
+        "crashes", finds[1], "hangs", finds[2], "died", t->died);
     if (t->died)
         json_object_set_new(o, "why", json_string(t->why));
     return o;
@@ -244,9 +244,14 @@ int engine_run(const struct engine_opts *o, const char *work, struct err *e)
     if (rc == 0)
         rc = engine_read_seeds(o->seeds, &r.seeds, e);
     r.n_start = (r.seeds.n + 1) / 2;
-    struct instance_opts io = {.fuzzer = o->names.v[0], .dir = dir, .target = &m, .args = o->args,
-                               .dict = o->dict ? o->dict : m.dict, .timeout_ms = o->timeout_ms,
-                               .mem_bytes = o->mem_bytes, .seed = 1};
+    struct instance_opts io = {.fuzzer = o->names.v[0],
+                               .dir = dir,
+                               .target = &m,
+                               .args = o->args,
+                               .dict = o->dict ? o->dict : m.dict,
+                               .timeout_ms = o->timeout_ms,
+                               .mem_bytes = o->mem_bytes,
+                               .seed = 1};
     if (rc == 0)
         rc = start(&r, &io, e);
     if (rc == 0) {

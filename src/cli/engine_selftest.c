@@ -52,11 +52,12 @@ static void next_test(struct tests *t);
 static void say(const struct selftest_result *r)
 {
     if (r->ok)
-        printf("%-10s ok      %4.1f s: ready after %.0f ms, parks in %.1f ms, %.0f ms of CPU in %.0f "
-               "ms parked, %llu KB, %llu executions\n",
-               r->fuzzer, (double)r->took_ns / 1e9, (double)r->ready_ns / 1e6,
-               (double)r->park_ns / 1e6, (double)r->cpu_parked_ns / 1e6, (double)r->pause_ns / 1e6,
-               (unsigned long long)r->rss_kb, (unsigned long long)r->execs);
+        printf(
+            "%-10s ok      %4.1f s: ready after %.0f ms, parks in %.1f ms, %.0f ms of CPU in %.0f "
+            "ms parked, %llu KB, %llu executions\n",
+            r->fuzzer, (double)r->took_ns / 1e9, (double)r->ready_ns / 1e6,
+            (double)r->park_ns / 1e6, (double)r->cpu_parked_ns / 1e6, (double)r->pause_ns / 1e6,
+            (unsigned long long)r->rss_kb, (unsigned long long)r->execs);
     else
         printf("%-10s FAILED  %s\n", r->fuzzer, r->why);
     fflush(stdout);
@@ -69,10 +70,10 @@ static void on_done(void *arg, const struct selftest_result *r)
     t->failed += !r->ok;
     json_object_set_new(
         t->results, r->fuzzer,
-        json_pack("{s:b, s:s, s:f, s:f, s:f, s:I, s:I, s:f}", "ok", r->ok, "why", r->why, "ready_ms",
-                  (double)r->ready_ns / 1e6, "park_ms", (double)r->park_ns / 1e6, "cpu_parked_ms",
-                  (double)r->cpu_parked_ns / 1e6, "rss_kb", (json_int_t)r->rss_kb, "execs",
-                  (json_int_t)r->execs, "seconds", (double)r->took_ns / 1e9));
+        json_pack("{s:b, s:s, s:f, s:f, s:f, s:I, s:I, s:f}", "ok", r->ok, "why", r->why,
+                  "ready_ms", (double)r->ready_ns / 1e6, "park_ms", (double)r->park_ns / 1e6,
+                  "cpu_parked_ms", (double)r->cpu_parked_ns / 1e6, "rss_kb", (json_int_t)r->rss_kb,
+                  "execs", (json_int_t)r->execs, "seconds", (double)r->took_ns / 1e9));
     if (!t->o->json)
         say(r);
     next_test(t);
@@ -88,9 +89,13 @@ static void next_test(struct tests *t)
     t->at++;
     struct err e = {0};
     char *dir = fs_join(t->work, name);
-    struct instance_opts io = {.fuzzer = name, .dir = dir, .target = &t->m, .args = t->o->args,
+    struct instance_opts io = {.fuzzer = name,
+                               .dir = dir,
+                               .target = &t->m,
+                               .args = t->o->args,
                                .dict = t->o->dict ? t->o->dict : t->m.dict,
-                               .timeout_ms = t->o->timeout_ms, .mem_bytes = t->o->mem_bytes,
+                               .timeout_ms = t->o->timeout_ms,
+                               .mem_bytes = t->o->mem_bytes,
                                .seed = 1};
     int rc = t->interrupted ? err_set(&e, -EINTR, "interrupted")
                             : selftest_start(&t->running, t->loop, &io, t->seeds.v, t->seeds.n,
@@ -162,8 +167,8 @@ static int run_tests(struct tests *t, struct err *e)
     if (t->names[t->at] || t->running)
         loop_run(t->loop);
     if (t->o->json) {
-        json_t *o = json_pack("{s:i, s:b, s:O}", "schema", 1, "ok", t->failed == 0, "fuzzers",
-                              t->results);
+        json_t *o =
+            json_pack("{s:i, s:b, s:O}", "schema", 1, "ok", t->failed == 0, "fuzzers", t->results);
         json_dumpf(o, stdout, JSON_INDENT(1));
         putchar('\n');
         json_decref(o);

@@ -50,8 +50,8 @@ static int make_dirs(struct live *lv, struct err *e)
     return rc;
 }
 
-static int write_file(struct live *lv, const char *sub, const char *name, const void *data, size_t n,
-                      struct err *e)
+static int write_file(struct live *lv, const char *sub, const char *name, const void *data,
+                      size_t n, struct err *e)
 {
     char *path = str_fmt("%s/%s/%s", lv->o.dir, sub, name);
     int rc = fs_write_quick(path, data, n, e);
@@ -167,9 +167,9 @@ static void add_pair(struct strv *argv, const char *option, char *value)
 
 static void add_options(struct live *lv, const char *corpus, struct strv *argv)
 {
-    static const char *const dirs[][2] = {{"-o", "out"}, {"--covdir_new", "new"},
-                                          {"--crashdir", "crash"}, {"-W", "ws"},
-                                          {"--dynamic_input", "dyn"}, {"--statsfile", "ws/stats"}};
+    static const char *const dirs[][2] = {
+        {"-o", "out"}, {"--covdir_new", "new"},    {"--crashdir", "crash"},
+        {"-W", "ws"},  {"--dynamic_input", "dyn"}, {"--statsfile", "ws/stats"}};
     strv_add(argv, "-v");
     strv_add(argv, "-T"); /* time-outs are saved like crashes, as SIGVTALRM.* */
     add_pair(argv, "-n", xstrdup("1"));

@@ -14,7 +14,7 @@
 #define MAX_SEEDS 8
 #define TURN_NS (NS_PER_S / 2)
 #define PAUSE_NS (NS_PER_S * 3 / 10)
-#define TRIES 6                     /* turns until the input must have been taken */
+#define TRIES 6                         /* turns until the input must have been taken */
 #define CPU_ALLOWED_NS (30 * NS_PER_MS) /* the clock of /proc ticks in 10 ms */
 
 static const char ours[] = "carol self-test input\n";
@@ -256,7 +256,8 @@ static int start_instance(struct selftest *t, const struct input *seeds, size_t 
 
 int selftest_start(struct selftest **out, struct loop *l, const struct instance_opts *o,
                    const struct input *seeds, size_t n,
-                   void (*done)(void *arg, const struct selftest_result *r), void *arg, struct err *e)
+                   void (*done)(void *arg, const struct selftest_result *r), void *arg,
+                   struct err *e)
 {
     if (fs_exists(o->dir))
         return err_set(e, -EEXIST, "%s is in the way of the self-test of %s", o->dir, o->fuzzer);

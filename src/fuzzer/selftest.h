@@ -26,10 +26,10 @@ struct selftest;
 struct selftest_result {
     const char *fuzzer;
     bool ok;
-    char why[320];          /* when not ok: what it did not do; one line */
-    int64_t ready_ns;       /* start -> parked at its first safe point */
-    int64_t park_ns;        /* request -> parked, the longest */
-    int64_t cpu_parked_ns;  /* used in pause_ns of waiting */
+    char why[320];         /* when not ok: what it did not do; one line */
+    int64_t ready_ns;      /* start -> parked at its first safe point */
+    int64_t park_ns;       /* request -> parked, the longest */
+    int64_t cpu_parked_ns; /* used in pause_ns of waiting */
     int64_t pause_ns, took_ns;
     uint64_t execs, rss_kb; /* memory of its tree while parked */
 };

@@ -4,6 +4,7 @@
 #include "fuzzer/fuzzer.h"
 #include "proc/loop.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 struct world {
     char dir[64];
@@ -23,8 +23,8 @@ struct world {
 
 static void open_in(struct world *w, const char *cursor)
 {
-    struct instance_opts o = {.fuzzer = "honggfuzz", .dir = w->dir, .target = &w->m,
-                              .timeout_ms = 100};
+    struct instance_opts o = {
+        .fuzzer = "honggfuzz", .dir = w->dir, .target = &w->m, .timeout_ms = 100};
     if (w->in)
         w->in->ops->free(w->in);
     assert_int_equal(fuzzer_open(&w->in, w->loop, &o, NULL), 0);
