@@ -4,7 +4,6 @@
 #include "fuzzer/fuzzer.h"
 #include "proc/loop.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 struct world {
     char dir[64];
