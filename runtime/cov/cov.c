@@ -73,7 +73,8 @@ void __sanitizer_cov_trace_pc_indir(uintptr_t callee)
     if (!carol_cov_seen)
         return;
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-    uint64_t tag = (caller * UINT64_C(0x9e3779b97f4a7c15)) ^ (callee * UINT64_C(0xff51afd7ed558ccd));
+    uint64_t tag =
+        (caller * UINT64_C(0x9e3779b97f4a7c15)) ^ (callee * UINT64_C(0xff51afd7ed558ccd));
     tag |= 1;
     uint32_t at = (uint32_t)(tag >> 32);
     for (uint32_t i = 0; i < 4; i++) {

@@ -22,9 +22,9 @@ struct cov_module {
     const struct cov_pc *pcs;
     size_t n_pcs;
     const uintptr_t *cfs, *cfs_end;
-    uint32_t base, n;      /* its edges are [base, base + n) */
-    uintptr_t load;        /* address it was loaded at */
-    bool shared;           /* flags are in shared memory; else `mirror` gets a copy */
+    uint32_t base, n; /* its edges are [base, base + n) */
+    uintptr_t load;   /* address it was loaded at */
+    bool shared;      /* flags are in shared memory; else `mirror` gets a copy */
     unsigned char *mirror;
 };
 
@@ -54,7 +54,7 @@ bool carol_cov_wanted(void); /* started by the executor, with its descriptors */
 
 /* worker.c */
 struct cov_shm {
-    struct cov_hdr h;     /* private copy */
+    struct cov_hdr h; /* private copy */
     struct cov_hdr *live;
     unsigned char *base;
     const unsigned char *data; /* read-only view of the inputs */
@@ -84,8 +84,8 @@ struct cov_syms {
 };
 void carol_cov_syms_load(struct cov_syms *s);
 const char *carol_cov_syms_name(const struct cov_syms *s, uintptr_t addr); /* NULL: none there */
-bool carol_cov_is_memory(uintptr_t addr);        /* one of libc's memory or string functions */
-bool carol_cov_is_wrapper(const char *name);     /* looks like one by its name */
+bool carol_cov_is_memory(uintptr_t addr);    /* one of libc's memory or string functions */
+bool carol_cov_is_wrapper(const char *name); /* looks like one by its name */
 uintptr_t carol_cov_load_address(uintptr_t addr);
 
 #endif

@@ -125,8 +125,7 @@ static const char *match_module(struct dump *d, uint32_t module)
             return "the control-flow table ends in the middle";
         bool hollow = !rec[1] && !rec[2]; /* no successor and no call: maybe a block that is gone */
         bool same_next = next < m->cfs_end && *next == *rec;
-        if (j < m->n_pcs && *rec == m->pcs[j].pc &&
-            !((m->pcs[j].entry & 1) && hollow && same_next))
+        if (j < m->n_pcs && *rec == m->pcs[j].pc && !((m->pcs[j].entry & 1) && hollow && same_next))
             add_edge(d, module, j++, rec);
         rec = next;
     }
@@ -288,7 +287,8 @@ static bool write_table(const struct dump *d, FILE *f)
                               .layout = carol_cov_layout(),
                               .checksum = COV_FNV_START};
     memcpy(h.magic, COV_TABLE_MAGIC, sizeof h.magic);
-    bool ok = carol_cov_sha256_file("/proc/self/exe", h.build_id) && fwrite(&h, sizeof h, 1, f) == 1;
+    bool ok =
+        carol_cov_sha256_file("/proc/self/exe", h.build_id) && fwrite(&h, sizeof h, 1, f) == 1;
     ok = ok && put(f, &h.checksum, d->edges, d->n_edges * sizeof *d->edges);
     for (size_t i = 0; i < d->n_pairs && ok; i++) {
         uint32_t pred = (uint32_t)d->pairs[i];

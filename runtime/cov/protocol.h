@@ -30,33 +30,33 @@
 #define COV_NONE UINT32_MAX
 
 enum cov_status { /* the numbers of enum run_status */
-    COV_RUN_NONE = 0,
-    COV_RUN_OK,
-    COV_RUN_EXIT,
-    COV_RUN_CRASH,
-    COV_RUN_TIMEOUT,
-    COV_RUN_OOM,
-    COV_RUN_QUARANTINED,
+                  COV_RUN_NONE = 0,
+                  COV_RUN_OK,
+                  COV_RUN_EXIT,
+                  COV_RUN_CRASH,
+                  COV_RUN_TIMEOUT,
+                  COV_RUN_OOM,
+                  COV_RUN_QUARANTINED,
 };
 
 struct cov_hdr {
     char magic[8];
     uint32_t n_edges, n_modules, max_inputs, ring_cap, seen_cap, slot_bytes;
-    uint64_t total;     /* of the memory */
-    uint64_t flags;     /* bool flags, pages of each module */
+    uint64_t total; /* of the memory */
+    uint64_t flags; /* bool flags, pages of each module */
     uint64_t flags_len;
-    uint64_t known;     /* bitset of the edges the executor knows, written before each request */
-    uint64_t index;     /* struct cov_input[max_inputs] */
-    uint64_t slots;     /* struct cov_slot + bitset, slot_bytes each */
-    uint64_t ring;      /* struct cov_call[ring_cap] */
-    uint64_t seen;      /* uint64_t[seen_cap], a power of two: calls already in the ring */
-    uint64_t data;      /* the inputs' bytes, last */
+    uint64_t known; /* bitset of the edges the executor knows, written before each request */
+    uint64_t index; /* struct cov_input[max_inputs] */
+    uint64_t slots; /* struct cov_slot + bitset, slot_bytes each */
+    uint64_t ring;  /* struct cov_call[ring_cap] */
+    uint64_t seen;  /* uint64_t[seen_cap], a power of two: calls already in the ring */
+    uint64_t data;  /* the inputs' bytes, last */
     uint64_t data_len;
     /* live words */
-    uint32_t cur;       /* input being run; COV_NONE: none */
-    uint32_t beat;      /* grows while the server is alive */
+    uint32_t cur;  /* input being run; COV_NONE: none */
+    uint32_t beat; /* grows while the server is alive */
     uint32_t ring_n;
-    uint32_t late;      /* modules loaded after start: not counted */
+    uint32_t late; /* modules loaded after start: not counted */
 };
 
 struct cov_input {
@@ -81,7 +81,7 @@ struct cov_hello {
     uint64_t layout;   /* hash of all block offsets; also in the table */
     uint32_t remapped; /* modules whose flags are in shared memory; the others are copied */
     uint32_t pad;
-    char error[128];   /* empty: all is well */
+    char error[128]; /* empty: all is well */
 };
 
 struct cov_req { /* inputs [first, first + count) whose slot is not final */

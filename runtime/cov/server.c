@@ -21,7 +21,7 @@
 #define TICK_MS 10
 
 struct order {
-    uint32_t hits, i;
+    uint32_t fresh, i;
 };
 
 struct place {
@@ -82,7 +82,8 @@ static const char *attach(void)
     carol_cov_ring_n = &shm.live->ring_n;
     carol_cov_seen_mask = shm.h.seen_cap - 1;
     carol_cov_seen = (uint64_t *)(void *)(shm.base + shm.h.seen);
-    memset(carol_cov_seen, 0, (size_t)shm.h.seen_cap * 8); /* the addresses in it were another run's */
+    memset(carol_cov_seen, 0,
+           (size_t)shm.h.seen_cap * 8); /* the addresses in it were another run's */
     return NULL;
 }
 
@@ -223,46 +224,81 @@ static bool run_batch(uint32_t first, uint32_t end)
     return false;
 }
 
-static bool has_new(const struct cov_slot *s)
+/* How many edges of the slot are not known yet. */
+static uint32_t count_new(const struct cov_slot *s)
 {
     const uint64_t *bits = (const uint64_t *)(const void *)(s + 1);
+    uint32_t n = 0;
     for (uint64_t w = 0; w < words(); w++)
         if (bits[w] & ~known[w])
-            return true;
-    return false;
+            n += (uint32_t)__builtin_popcountll(bits[w] & ~known[w]);
+    return n;
 }
 
-static int by_hits(const void *a, const void *b)
+static bool ended_well(const struct cov_slot *s)
 {
-    const struct order *x = a, *y = b;
-    if (x->hits != y->hits)
-        return x->hits > y->hits ? -1 : 1;
-    return x->i < y->i ? -1 : 1;
+    return s->status == COV_RUN_OK || s->status == COV_RUN_EXIT;
+}
+
+static void run_alone(uint32_t i)
+{
+    struct cov_slot *s = carol_cov_slot(&shm, i);
+    s->status = COV_RUN_NONE;
+    run_worker(i, i + 1);
+    s->final = 2;
+    const uint64_t *bits = (const uint64_t *)(void *)(s + 1);
+    for (uint64_t w = 0; w < words(); w++)
+        known[w] |= bits[w];
+}
+
+/* Restore the heap (most new edges on top) below `at`. */
+static void sift_down(uint32_t n, uint32_t at)
+{
+    for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && order[child + 1].fresh > order[child].fresh)
+            child++;
+        if (order[at].fresh >= order[child].fresh)
+            return;
+        struct order t = order[at];
+        order[at] = order[child];
+        order[child] = t;
+    }
 }
 
 /* Second tier: what crashed, hung or shows edges not known yet runs again in a worker of its own,
- * and that run is the one that counts.  The widest come first, so that few others have anything new
- * left. */
+ * and that run is the one that counts.  Who has most to show goes first, so that few others have
+ * anything new left; a count can only have fallen since it was taken, so only the top is counted
+ * again. */
 static void confirm(uint32_t first, uint32_t end)
 {
     uint32_t n = 0;
-    for (uint32_t i = first; i < end; i++)
-        if (!carol_cov_slot(&shm, i)->final)
-            order[n++] = (struct order){carol_cov_slot(&shm, i)->hits, i};
-    qsort(order, n, sizeof *order, by_hits);
-    for (uint32_t k = 0; k < n; k++) {
-        struct cov_slot *s = carol_cov_slot(&shm, order[k].i);
-        bool fine = s->status == COV_RUN_OK || s->status == COV_RUN_EXIT;
-        if (!run_input || (fine && !has_new(s))) {
-            s->final = run_input ? 1 : 2;
+    for (uint32_t i = first; i < end; i++) {
+        struct cov_slot *s = carol_cov_slot(&shm, i);
+        if (s->final)
+            continue;
+        if (!run_input)
+            s->final = 2; /* it was alone already */
+        else if (!ended_well(s))
+            run_alone(i);
+        else
+            order[n++] = (struct order){count_new(s), i};
+    }
+    for (uint32_t i = n / 2; i-- > 0;)
+        sift_down(n, i);
+    while (n) {
+        struct cov_slot *s = carol_cov_slot(&shm, order[0].i);
+        uint32_t fresh = order[0].fresh ? count_new(s) : 0;
+        if (fresh && fresh < order[0].fresh) {
+            order[0].fresh = fresh;
+            sift_down(n, 0);
             continue;
         }
-        s->status = COV_RUN_NONE;
-        run_worker(order[k].i, order[k].i + 1);
-        s->final = 2;
-        const uint64_t *bits = (const uint64_t *)(void *)(s + 1);
-        for (uint64_t w = 0; w < words(); w++)
-            known[w] |= bits[w];
+        if (fresh)
+            run_alone(order[0].i);
+        else
+            s->final = 1;
+        order[0] = order[--n];
+        sift_down(n, 0);
     }
 }
 
@@ -283,7 +319,8 @@ static void make_places(void)
     for (uint32_t m = 0; m < carol_cov_n_modules; m++)
         for (uint32_t j = 0; j < carol_cov_modules[m].n; j++) {
             const struct cov_pc *pc = &carol_cov_modules[m].pcs[j];
-            places[n] = (struct place){pc->pc, carol_cov_modules[m].base + j, (uint32_t)pc->entry & 1};
+            places[n] =
+                (struct place){pc->pc, carol_cov_modules[m].base + j, (uint32_t)pc->entry & 1};
             n++;
         }
     qsort(places, n, sizeof *places, by_pc);

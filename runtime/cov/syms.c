@@ -14,14 +14,17 @@
 /* The calls that count as memory operations, by address: the loader has put the same addresses into
  * the compiler's table.  Weak: what the program does not use need not be there. */
 #define MEMORY_FUNCTIONS(X)                                                                        \
-    X(calloc) X(malloc) X(realloc) X(free) X(memcpy) X(memmove) X(memchr) X(memset) X(memcmp)      \
-    X(strcpy) X(strncpy) X(strerror) X(strlen) X(strcat) X(strncat) X(strcmp) X(strspn) X(strcoll) \
-    X(strncmp) X(strxfrm) X(strstr) X(strchr) X(strcspn) X(strpbrk) X(strrchr) X(strtok)           \
-    X(strtok_r) X(strerror_r) X(__memcpy_chk) X(__memmove_chk) X(__memset_chk) X(__strcpy_chk)     \
-    X(__strncpy_chk) X(__strcat_chk) X(__strncat_chk) X(_Znwm) X(_Znam) X(_ZnwmRKSt9nothrow_t)     \
-    X(_ZnamRKSt9nothrow_t) X(_ZnwmSt11align_val_t) X(_ZnamSt11align_val_t) X(_ZdlPv) X(_ZdaPv)     \
-    X(_ZdlPvm) X(_ZdaPvm) X(_ZdlPvSt11align_val_t) X(_ZdaPvSt11align_val_t)                        \
-    X(_ZdlPvmSt11align_val_t) X(_ZdaPvmSt11align_val_t)
+    X(calloc)                                                                                      \
+    X(malloc) X(realloc) X(free) X(memcpy) X(memmove) X(memchr) X(memset) X(memcmp) X(strcpy)      \
+        X(strncpy) X(strerror) X(strlen) X(strcat) X(strncat) X(strcmp) X(strspn) X(strcoll)       \
+            X(strncmp) X(strxfrm) X(strstr) X(strchr) X(strcspn) X(strpbrk) X(strrchr) X(strtok)   \
+                X(strtok_r) X(strerror_r) X(__memcpy_chk) X(__memmove_chk) X(__memset_chk)         \
+                    X(__strcpy_chk) X(__strncpy_chk) X(__strcat_chk) X(__strncat_chk) X(_Znwm)     \
+                        X(_Znam) X(_ZnwmRKSt9nothrow_t) X(_ZnamRKSt9nothrow_t)                     \
+                            X(_ZnwmSt11align_val_t) X(_ZnamSt11align_val_t) X(_ZdlPv) X(_ZdaPv)    \
+                                X(_ZdlPvm) X(_ZdaPvm) X(_ZdlPvSt11align_val_t)                     \
+                                    X(_ZdaPvSt11align_val_t) X(_ZdlPvmSt11align_val_t)             \
+                                        X(_ZdaPvmSt11align_val_t)
 
 #define DECLARE(name) extern char carol_cov_ref_##name[] __asm__(#name) __attribute__((weak));
 MEMORY_FUNCTIONS(DECLARE)
@@ -38,8 +41,9 @@ bool carol_cov_is_memory(uintptr_t addr)
 
 bool carol_cov_is_wrapper(const char *name)
 {
-    static const char *const parts[] = {"alloc",  "free",   "memcpy", "memmove", "memset", "strcpy",
-                                        "strcat", "strdup", "strncpy", "strncat", "strndup"};
+    static const char *const parts[] = {"alloc",   "free",    "memcpy", "memmove",
+                                        "memset",  "strcpy",  "strcat", "strdup",
+                                        "strncpy", "strncat", "strndup"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcasestr(name, parts[i]))
             return true;
@@ -67,7 +71,7 @@ uintptr_t carol_cov_load_address(uintptr_t addr)
 }
 
 static void add_table(struct cov_syms *s, const unsigned char *file, size_t size,
-                      const ElfW(Shdr) *symtab, const ElfW(Shdr) *strtab, uintptr_t load)
+                      const ElfW(Shdr) * symtab, const ElfW(Shdr) * strtab, uintptr_t load)
 {
     if (symtab->sh_offset + symtab->sh_size > size || strtab->sh_offset + strtab->sh_size > size)
         return;

@@ -62,8 +62,8 @@ static void run_one(const struct cov_shm *s, uint32_t i, carol_cov_run_fn *run, 
     free(copy);
 }
 
-void carol_cov_worker(const struct cov_shm *s, const struct cov_req *q, uint32_t first, uint32_t end,
-                      carol_cov_run_fn *run)
+void carol_cov_worker(const struct cov_shm *s, const struct cov_req *q, uint32_t first,
+                      uint32_t end, carol_cov_run_fn *run)
 {
     pid_t self = getpid();
     struct rusage r;

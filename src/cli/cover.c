@@ -18,14 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOB_INPUTS 4096               /* read and measured together */
+#define JOB_INPUTS 4096 /* read and measured together */
 #define JOB_BYTES ((size_t)32 << 20)
 #define INPUT_MAX ((size_t)1 << 30)
 
 static const char options[] =
     "  -b, --build DIR       what 'carol build -o DIR' made\n"
     "      --target NAME     which target of it, when there are several\n"
-    "  -T, --timeout MS      cpu time per input (default 1000); waiting may take five times as long\n"
+    "  -T, --timeout MS      cpu time per input (default 1000); waiting may take five times as "
+    "long\n"
     "  -m, --memory SIZE     address space of the target, e.g. 512M (default 2G)\n"
     "      --per-worker N    inputs in one process before a fresh one (default 200)\n"
     "      --json            one JSON object\n"
@@ -117,7 +118,8 @@ static int next_job(struct cover *c, struct err *e);
 
 static void note(struct cover *c, const struct eval_result *r, struct outcome *o)
 {
-    *o = (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, UINT64_C(0xcbf29ce484222325)};
+    *o =
+        (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, UINT64_C(0xcbf29ce484222325)};
     for (uint32_t i = 0; i < r->edges.n; i++) {
         o->set = (o->set ^ r->edges.ids[i]) * UINT64_C(0x100000001b3);
         c->n_covered += !c->covered[r->edges.ids[i]];
@@ -148,15 +150,13 @@ static int next_job(struct cover *c, struct err *e)
     c->base = c->next;
     while (c->next < c->paths.n && n < JOB_INPUTS && (n == 0 || c->bytes.len < JOB_BYTES)) {
         size_t before = c->bytes.len;
-        struct buf one = BUF_INIT(INPUT_MAX);
-        int rc = fs_read(c->paths.v[c->next], &one, e);
+        c->bytes.max = before + INPUT_MAX;
+        int rc = fs_read(c->paths.v[c->next], &c->bytes, e);
         if (rc < 0) {
             e->exit = ERR_EXIT_USAGE;
             return err_wrap(e, "cannot read the input %s", c->paths.v[c->next]);
         }
-        buf_add(&c->bytes, one.p, one.len);
         c->inputs[n++].size = c->bytes.len - before;
-        buf_free(&one);
         c->next++;
     }
     size_t at = 0;
@@ -177,10 +177,11 @@ static void print_json(const struct cover *c, const struct executor_stats *s, do
         char set[17];
         snprintf(set, sizeof set, "%016" PRIx64, c->out[i].set);
         json_t *path = json_stringn_nocheck(c->paths.v[i], strlen(c->paths.v[i]));
-        json_array_append_new(
-            inputs, json_pack("{s:o, s:s, s:i, s:i, s:i, s:s}", "path", path, "status",
-                              run_status_name(c->out[i].status), "signal", c->out[i].signal, "edges",
-                              (int)c->out[i].edges, "cpu_us", (int)c->out[i].cpu_us, "set", set));
+        json_array_append_new(inputs,
+                              json_pack("{s:o, s:s, s:i, s:i, s:i, s:s}", "path", path, "status",
+                                        run_status_name(c->out[i].status), "signal",
+                                        c->out[i].signal, "edges", (int)c->out[i].edges, "cpu_us",
+                                        (int)c->out[i].cpu_us, "set", set));
     }
     json_t *o = json_pack(
         "{s:i, s:I, s:I, s:f, s:f, s:{s:I, s:I, s:I, s:I, s:I}, s:o}", "schema", 1, "edges_total",
@@ -250,7 +251,7 @@ static int measure(struct cover *c, struct err *e)
 int cli_cover(int argc, char **argv)
 {
     struct err e = {0};
-    struct cover c = {.bytes = BUF_INIT(JOB_BYTES + INPUT_MAX)};
+    struct cover c = {.bytes = BUF_INIT(INPUT_MAX)};
     int rc = parse_options(&c, argc, argv, &e);
     if (rc == 1)
         return cli_help(cli_find("cover"), options);

@@ -52,9 +52,11 @@ static void lay_out(struct cov_hdr *h, uint64_t data_len)
     h->total = h->data + h->data_len;
 }
 
-int area_make(struct area *a, uint32_t n_edges, uint32_t n_modules, uint64_t data_len, struct err *e)
+int area_make(struct area *a, uint32_t n_edges, uint32_t n_modules, uint64_t data_len,
+              struct err *e)
 {
-    *a = (struct area){.fd = -1, .h = {.n_edges = n_edges, .n_modules = n_modules, .cur = COV_NONE}};
+    *a =
+        (struct area){.fd = -1, .h = {.n_edges = n_edges, .n_modules = n_modules, .cur = COV_NONE}};
     memcpy(a->h.magic, COV_MAGIC, sizeof a->h.magic);
     lay_out(&a->h, data_len);
     a->fd = memfd_create("carol-executor", MFD_CLOEXEC);
@@ -95,8 +97,8 @@ static struct cov_hdr *live(const struct area *a)
 void area_empty(struct area *a)
 {
     if (a->used > SOFT_BYTES) /* one large input: give its pages back */
-        fallocate(a->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(a->h.data + SOFT_BYTES),
-                  (off_t)(a->h.data_len - SOFT_BYTES));
+        fallocate(a->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)(a->h.data + SOFT_BYTES), (off_t)(a->h.data_len - SOFT_BYTES));
     memcpy(a->base, &a->h, offsetof(struct cov_hdr, beat));
     a->n = 0;
     a->used = 0;

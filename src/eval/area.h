@@ -21,8 +21,8 @@ struct area {
     uint64_t used;    /* bytes of them */
 };
 
-CAROL_MUST_CHECK int area_make(struct area *a, uint32_t n_edges, uint32_t n_modules, uint64_t data_len,
-                               struct err *e);
+CAROL_MUST_CHECK int area_make(struct area *a, uint32_t n_edges, uint32_t n_modules,
+                               uint64_t data_len, struct err *e);
 void area_free(struct area *a);
 
 /* Fill it: empty it, then add inputs until one does not fit. */

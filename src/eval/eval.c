@@ -5,7 +5,7 @@
 
 const char *run_status_name(enum run_status s)
 {
-    static const char *const names[] = {"none", "ok",  "exit",       "crash",
+    static const char *const names[] = {"none",    "ok",  "exit",       "crash",
                                         "timeout", "oom", "quarantined"};
     return (unsigned)s < sizeof names / sizeof *names ? names[s] : names[0];
 }

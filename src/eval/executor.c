@@ -20,6 +20,7 @@
 #include "target/table.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -28,10 +29,11 @@
 
 #define DATA_MIN ((uint64_t)16 << 20)
 #define DATA_MAX ((uint64_t)1 << 30)
-#define STARTS_MAX 3          /* in a row without a word from the server */
+#define STARTS_MAX 3 /* in a row without a word from the server */
 #define HELLO_S 60
-#define SILENCE_S 30          /* a server that does not even tick is gone */
+#define SILENCE_S 30 /* a server that does not even tick is gone */
 #define STRIKES 2
+#define LEAVE_MS 200
 #define NOBODY UINT32_MAX
 
 enum phase { PHASE_DOWN = 0, PHASE_STARTING, PHASE_READY, PHASE_BUSY, PHASE_DYING };
@@ -55,10 +57,10 @@ struct executor {
     struct timer kick, watchdog;
 
     struct eval_job *job;
-    size_t next;       /* first input of the job not in a batch yet */
-    size_t *of;        /* slot -> input */
-    uint8_t *strikes;  /* per slot */
-    uint32_t alone;    /* slot being run on its own; NOBODY */
+    size_t next;      /* first input of the job not in a batch yet */
+    size_t *of;       /* slot -> input */
+    uint8_t *strikes; /* per slot */
+    uint32_t alone;   /* slot being run on its own; NOBODY */
     struct digest *jail;
     size_t n_jail;
     struct executor_stats stats;
@@ -117,10 +119,13 @@ static int start_error(struct executor *x, const struct cage_end *end, struct er
 {
     const char *binary = x->opts.target->family[FAMILY_NEUTRAL].binary;
     if (end->exec_errno)
-        return err_env(e, "cannot execute the neutral binary %s: %s; build it again with "
-                          "'carol build'", binary, strerror(end->exec_errno));
-    return err_usage(e, "the neutral binary does not come up (%s %d): try '%s FILE' by hand, and "
-                        "build it again with 'carol build' if it was linked without $CC",
+        return err_env(e,
+                       "cannot execute the neutral binary %s: %s; build it again with "
+                       "'carol build'",
+                       binary, strerror(end->exec_errno));
+    return err_usage(e,
+                     "the neutral binary does not come up (%s %d): try '%s FILE' by hand, and "
+                     "build it again with 'carol build' if it was linked without $CC",
                      end->exited ? "exit code" : "signal", end->exited ? end->code : end->signal,
                      binary);
 }
@@ -309,11 +314,13 @@ static int start(struct executor *x, struct err *e)
     launch_argv(x->opts.target, x->opts.args, &argv);
     launch_env(x->opts.target, &env);
     struct cage_fd fds[] = {{x->area.fd, COV_FD_SHM}, {pair[1], COV_FD_SOCK}};
-    int rc = cage_start(&x->cage, &(struct cage_opts){.argv = (const char *const *)argv.v,
-                                                      .envp = (const char *const *)env.v,
-                                                      .fds = fds,
-                                                      .nfds = 2,
-                                                      .cpu = x->cpu}, e);
+    int rc = cage_start(&x->cage,
+                        &(struct cage_opts){.argv = (const char *const *)argv.v,
+                                            .envp = (const char *const *)env.v,
+                                            .fds = fds,
+                                            .nfds = 2,
+                                            .cpu = x->cpu},
+                        e);
     strv_free(&argv);
     strv_free(&env);
     close(pair[1]);
@@ -455,9 +462,13 @@ static void executor_free(struct evaluator *ev)
     struct cage_end end;
     loop_timer_clear(x->loop, &x->kick);
     loop_timer_clear(x->loop, &x->watchdog);
+    bool idle = x->phase == PHASE_READY;
     close_sock(x);
     if (x->cage.init > 0) {
-        cage_kill(&x->cage);
+        /* An idle server leaves by itself at once, and is then counted in our children's times. */
+        struct pollfd p = {.fd = x->cage.status_fd, .events = POLLIN};
+        if (!idle || poll(&p, 1, LEAVE_MS) != 1)
+            cage_kill(&x->cage);
         loop_unwatch(x->loop, x->cage.status_fd);
         cage_reap(&x->cage, &end);
     }
@@ -489,8 +500,9 @@ static int check_build(const struct manifest *m, const struct table *t, struct e
     digest_hex(&d, hex);
     if (strcmp(hex, t->build_id) == 0)
         return 0;
-    return err_usage(e, "the table %s is of another build than %s (%.12s, the binary is %.12s): "
-                        "edges would be counted wrongly; run 'carol build -o %s ...' again",
+    return err_usage(e,
+                     "the table %s is of another build than %s (%.12s, the binary is %.12s): "
+                     "edges would be counted wrongly; run 'carol build -o %s ...' again",
                      m->table, binary, t->build_id, hex, m->dir ? m->dir : "DIR");
 }
 
@@ -512,7 +524,8 @@ static int read_table(struct executor *x, struct err *e)
     return rc;
 }
 
-int executor_new(struct evaluator **out, struct loop *l, const struct executor_opts *o, struct err *e)
+int executor_new(struct evaluator **out, struct loop *l, const struct executor_opts *o,
+                 struct err *e)
 {
     struct executor *x = xcalloc(1, sizeof *x);
     *x = (struct executor){.ev = {.ops = &executor_ops},

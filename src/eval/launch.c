@@ -53,5 +53,7 @@ void launch_env(const struct manifest *m, struct strv *env)
     }
     strv_add(env, "LD_BIND_NOW=1"); /* bound once here, not again in every worker */
     strv_addf(env, "%s=%s", COV_ENV,
-              m->kind == TARGET_STDIN ? "stdin" : m->kind == TARGET_FILE ? "file" : "lib");
+              m->kind == TARGET_STDIN  ? "stdin"
+              : m->kind == TARGET_FILE ? "file"
+                                       : "lib");
 }

@@ -16,8 +16,10 @@
 
 static int broken(struct err *e, const char *path, const char *why)
 {
-    return err_usage(e, "%s is not a usable neutral table: %s; make it again with 'carol build' "
-                        "(the same command as before)", path, why);
+    return err_usage(e,
+                     "%s is not a usable neutral table: %s; make it again with 'carol build' "
+                     "(the same command as before)",
+                     path, why);
 }
 
 static const char *check_header(const struct cov_table_hdr *h, size_t size)
@@ -27,8 +29,8 @@ static const char *check_header(const struct cov_table_hdr *h, size_t size)
     if (h->version != COV_TABLE_VERSION || h->hdr_bytes != sizeof *h)
         return "it is of another version of Carol";
     uint64_t want = sizeof *h + (uint64_t)h->n_edges * sizeof(struct cov_table_edge) +
-                    (uint64_t)h->n_preds * 4 + (uint64_t)h->n_funcs * sizeof(struct cov_table_func) +
-                    h->names_bytes;
+                    (uint64_t)h->n_preds * 4 +
+                    (uint64_t)h->n_funcs * sizeof(struct cov_table_func) + h->names_bytes;
     if (want > size)
         return "it is truncated";
     if (want < size)

@@ -1,12 +1,12 @@
 /* eval: sets of edges and their stored form, flags to bitsets, and the table's reader against files that
  * are cut, bent or of something else. */
+#include "eval/eval.h"
 #include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/rng.h"
 #include "eval/area.h"
 #include "eval/edges.h"
-#include "eval/eval.h"
 #include "runtime/cov/bits.h"
 #include "runtime/cov/protocol.h"
 #include "target/table.h"
@@ -219,9 +219,11 @@ static void a_cut_or_bent_table_is_refused(void **state)
         struct file f = valid_file();
         if (at >= 16 && at < 80)
             continue; /* the build id is compared with the binary, not here */
-        if (at >= offsetof(struct cov_table_hdr, n_modules) && at < offsetof(struct cov_table_hdr, n_edges))
+        if (at >= offsetof(struct cov_table_hdr, n_modules) &&
+            at < offsetof(struct cov_table_hdr, n_edges))
             continue;
-        if (at >= offsetof(struct cov_table_hdr, pad) && at < offsetof(struct cov_table_hdr, checksum))
+        if (at >= offsetof(struct cov_table_hdr, pad) &&
+            at < offsetof(struct cov_table_hdr, checksum))
             continue; /* pad, layout: compared with the running program */
         f.h.checksum = cov_fnv(COV_FNV_START, &f.h + 1, sizeof f - sizeof f.h);
         ((unsigned char *)&f)[at] ^= 0x41;
