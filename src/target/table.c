@@ -14,6 +14,10 @@
 
 #define TABLE_MAX ((size_t)2 << 30)
 
+_Static_assert(sizeof(struct cov_table_hdr) == 120 && sizeof(struct cov_table_edge) == 40 &&
+                   sizeof(struct cov_table_func) == 12,
+               "docs/FILES.md says so");
+
 static int broken(struct err *e, const char *path, const char *why)
 {
     return err_usage(e,
