@@ -59,9 +59,18 @@ static int write_file(struct live *lv, const char *sub, const char *name, const 
     return rc;
 }
 
+/* Its time limit (-t), rounded up. */
+static unsigned limit_seconds(const struct live *lv)
+{
+    return (lv->o.timeout_ms + 999) / 1000;
+}
+
 static int prepare(struct live *lv, const struct input *seeds, size_t n, struct err *e)
 {
     size_t usable = 0;
+    if (lv->o.timeout_ms % 1000 && lv->in.number == 0)
+        log_debug("honggfuzz knows whole seconds only: its limit per input is %u s, not %u ms",
+                  limit_seconds(lv), lv->o.timeout_ms);
     int rc = make_dirs(lv, e);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         char name[32];
@@ -176,7 +185,7 @@ static void add_options(struct live *lv, const char *corpus, struct strv *argv)
     add_pair(argv, "-i", xstrdup(corpus));
     for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
         add_pair(argv, dirs[i][0], xstrdup(dirs[i][1]));
-    add_pair(argv, "-t", str_fmt("%u", (lv->o.timeout_ms + 999) / 1000));
+    add_pair(argv, "-t", str_fmt("%u", limit_seconds(lv)));
     add_pair(argv, "-F", str_fmt("%zu", size_limit(lv)));
     if (lv->o.mem_bytes)
         add_pair(argv, "--rlimit_as", str_fmt("%llu", (unsigned long long)(lv->o.mem_bytes >> 20)));
