@@ -599,7 +599,7 @@ static void phase_bare(void)
     for (int i = 0; i < 3 && all; i++) {
         all = turn(0.7) && ((struct live *)t.in)->p->stopped;
         harvest();
-        pause_for(PAUSE_NS);
+        pause_for(pause_ns());
     }
     check(all && ((struct live *)t.in)->p->by_signal >= 3, "3 turns ended by SIGSTOP");
     check(t.finds > 0 && t.hangs == 0, "%zu finds, %zu hangs", t.finds, t.hangs);
