@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""carol engine selftest and carol engine run: engine.py CAROL SOURCE_ROOT.  Names in the JSON, imports
+offered and taken, Ctrl-C, fuzzers that do not obey, exit codes.  TAP on stdout."""
+import json, os, signal, subprocess, sys, tempfile
+
+carol, root = os.path.abspath(sys.argv[1]), sys.argv[2]
+checks = [0, 0]
+TURN = ["n", "wall_ms", "active_ms", "park_ms", "cpu_parked_ms", "execs", "cycles", "offered", "taken",
+        "exports", "crashes", "hangs"]
+
+
+def check(ok, what):
+    checks[0] += 1
+    checks[1] += not ok
+    print(f"{'' if ok else 'not '}ok {checks[0]} - {what}", flush=True)
+
+
+def run(tmp, *args, **env):
+    return subprocess.run([carol, "engine", *args], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "TMPDIR": tmp + "/tmp", **env})
+
+
+def nothing_left(tmp):
+    return not os.listdir(tmp + "/tmp")
+
+
+def engines():
+    """Where this carol finds its fuzzers."""
+    return os.environ.get("CAROL_ENGINES") or os.path.dirname(os.path.realpath(carol)) + "/engines"
+
+
+def figures(tmp, build):
+    seeds = tmp + "/seeds"
+    r = run(tmp, "run", "honggfuzz", "-b", build, "-i", seeds, "--turns", "3", "--turn", "0.7", "--json")
+    got = json.loads(r.stdout) if r.returncode == 0 else {"turns": []}
+    turns = got["turns"]
+    check(got.get("schema") == 1 and got.get("fuzzer") == "honggfuzz" and
+          [t["n"] for t in turns] == [1, 2, 3], "engine run: 3 turns of honggfuzz")
+    check(bool(turns) and all(k in t for t in turns for k in TURN), "engine run: the names of SPEC 9")
+    check(sum(t["offered"] for t in turns) == 5 and sum(t["taken"] for t in turns) == 5,
+          "engine run: half of the seeds were offered as imports and taken")
+    check(bool(turns) and all(t["execs"] > 0 and t["active_ms"] >= 600 for t in turns),
+          "engine run: every turn executed and had its time")
+    check(nothing_left(tmp), "engine run: nothing is left in TMPDIR")
+
+
+def interrupted(tmp, build):
+    p = subprocess.Popen([carol, "engine", "run", "aflpp", "-b", build, "-i", tmp + "/seeds", "--turns",
+                          "100", "--turn", "0.5"], stdout=subprocess.PIPE, text=True,
+                         env={**os.environ, "TMPDIR": tmp + "/tmp"})
+    p.stdout.readline()
+    p.stdout.readline()
+    p.send_signal(signal.SIGINT)
+    rest = p.communicate(timeout=30)[0]
+    check(p.returncode == 0 and rest.count("\n") <= 2 and nothing_left(tmp),
+          "Ctrl-C: the turn ends and is told, exit 0, nothing is left")
+
+
+def selftests(tmp):
+    r = run(tmp, "selftest", "aflpp", "honggfuzz", "--json")
+    got = json.loads(r.stdout)
+    check(r.returncode == 0 and got["ok"] and got["schema"] == 1 and
+          all(got["fuzzers"][n]["ok"] for n in ("aflpp", "honggfuzz")),
+          "selftest: aflpp and honggfuzz obey on the small target")
+    check(nothing_left(tmp), "selftest: nothing is left in TMPDIR")
+
+
+def disobedient(tmp, build, script, reason):
+    fake = tempfile.mkdtemp(dir=tmp)
+    for name in os.listdir(engines()):
+        if name != "honggfuzz":
+            os.symlink(f"{engines()}/{name}", f"{fake}/{name}")
+    os.mkdir(fake + "/honggfuzz")
+    with open(fake + "/honggfuzz/honggfuzz", "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\n{script}\n")
+    os.chmod(fake + "/honggfuzz/honggfuzz", 0o755)
+    r = run(tmp, "selftest", "honggfuzz", "-b", build, "--json", CAROL_ENGINES=fake)
+    got = json.loads(r.stdout)["fuzzers"]["honggfuzz"]
+    check(r.returncode == 3 and not got["ok"] and reason in got["why"] and nothing_left(tmp),
+          f"selftest: '{script}' instead of honggfuzz fails: {got['why']}")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="carol-engine-test-") as tmp:
+        os.makedirs(tmp + "/seeds")
+        os.makedirs(tmp + "/tmp")
+        for i in range(10):
+            with open(f"{tmp}/seeds/{i}", "wb") as f:
+                f.write(bytes([1, 0, 3, 2, i, i + 1]))
+        build = tmp + "/build"
+        done = subprocess.run([carol, "build", "-o", build, "--families", "afl,hfuzz",
+                               os.path.join(root, "tests/system/targets/toy.c")], capture_output=True,
+                              text=True)
+        if done.returncode != 0:
+            print(f"Bail out! carol build failed: {done.stderr}")
+            return 1
+        figures(tmp, build)
+        interrupted(tmp, build)
+        selftests(tmp)
+        disobedient(tmp, build, "exit 7", "it died: exit 7")
+        disobedient(tmp, build, "exec sleep 100", "executed nothing")
+        check(run(tmp, "run", "nobody").returncode == 2, "an unknown fuzzer is wrong usage")
+        check(run(tmp, "run", "aflpp", "-b", build).returncode == 2, "so are missing seeds")
+    print(f"1..{checks[0]}")
+    return checks[1] != 0
+
+
+sys.exit(main())
