@@ -133,6 +133,8 @@ def short_form(top):
     inputs = [write(d / f"in{i}", t) for i, t in enumerate(["hello", "b", "cx", "\n%s%n", "z" * 99])]
     wrong = same_everywhere(d / "out", "harness", [((i,),) for i in inputs])
     ok(not wrong, "every family prints what plain prints", "\n".join(wrong))
+    ok(b"HFReadyTag" in (d / "out/hfuzz/harness").read_bytes(),
+       "honggfuzz will see that the harness is persistent")
     cache(d)
 
 
@@ -297,6 +299,8 @@ def cmake_project(top):
     yes, no = write(d / "yes", "foo o\n"), write(d / "no", "no\n")
     wrong = same_everywhere(d / "out", "cfile", [((yes,),), ((no,),), (("/none",),), ((),)])
     ok(not wrong, "probes, generated code and output are the same in every family", "\n".join(wrong))
+    ok(b"HFReadyTag" not in (d / "out/hfuzz/cfile").read_bytes(),
+       "honggfuzz will not take the main() program for a persistent one")
     out = run_target(d / "out/hfuzz/cfile", (yes,))[1]
     ok(out == b"0 1 0 0|42 3\n", "probes are honest: no strlcpy, no curl_strequal, memmem", out)
 
