@@ -18,6 +18,8 @@
 
 #define ATTACH_NS (2 * NS_PER_S) /* a library that is not there by then will never be */
 #define STOP_NS (2 * NS_PER_S)
+#define START_NS (60 * NS_PER_S) /* calibrating a start corpus may take this beyond the turn */
+#define START_STOP_NS (5 * NS_PER_S) /* and this once it shall end */
 
 static struct live *live_of(struct instance *in)
 {
@@ -71,6 +73,8 @@ static void end_turn(struct live *lv)
 {
     struct live_private *p = lv->p;
     loop_timer_clear(lv->loop, &p->cap);
+    loop_timer_clear(lv->loop, &p->attach);
+    p->turn_asked = false;
     fill_report(lv);
     p->cpu_parked = cpu_of(lv);
     lv->in.report.cpu_ns = p->cpu_parked - p->cpu0;
@@ -93,6 +97,11 @@ static void on_cap(void *arg)
 {
     struct live *lv = arg;
     struct live_private *p = lv->p;
+    if (lv->in.state == INST_STARTING && p->turn_asked) { /* it goes on calibrating next turn */
+        stop_by_signal(lv, "its start-up takes longer than a turn");
+        if (p->stopped)
+            end_turn(lv);
+    }
     if (lv->in.state != INST_RUNNING)
         return;
     bool attached = ctl_get32(&lv->page->attached) != 0;
@@ -367,10 +376,9 @@ static int instance_resume(struct instance *in, const struct turn_quota *q, int 
         cage_signal(&lv->cage, SIGCONT);
     p->stopped = false;
     p->turn_asked = in->state == INST_STARTING;
-    if (!p->turn_asked) {
+    if (!p->turn_asked)
         in->state = INST_RUNNING;
-        loop_timer(lv->loop, &p->cap, p->resumed_at + q->cap_ns);
-    }
+    loop_timer(lv->loop, &p->cap, p->resumed_at + q->cap_ns + (p->turn_asked ? START_NS : 0));
     ctlpage_go(lv->page, q->cycles);
     return 0;
 }
@@ -380,6 +388,10 @@ static void instance_suspend(struct instance *in)
     struct live *lv = live_of(in);
     if (in->state == INST_RUNNING && !lv->p->asked_at)
         loop_timer(lv->loop, &lv->p->cap, loop_now(lv->loop)); /* on_cap, from the loop */
+    else if (in->state == INST_STARTING && lv->p->turn_asked) {
+        lv->p->cap_ns = 0;
+        loop_timer(lv->loop, &lv->p->cap, loop_now(lv->loop) + START_STOP_NS);
+    }
 }
 
 static int instance_harvest(struct instance *in, struct harvest *h, struct err *e)

@@ -13,7 +13,7 @@ static int check(const struct instance_opts *o, struct err *e)
     char *lib = where_engine("radamsa/libradamsa.so");
     int rc = 0;
     if (!fs_exists(lib))
-        rc = err_env(e, "libradamsa is missing: %s; run `make setup`", lib);
+        rc = err_env(e, "libradamsa is missing: %s; run `make` in the source tree", lib);
     free(lib);
     return rc < 0 ? rc : afl_check(o, &way, e);
 }
