@@ -190,20 +190,21 @@ static void on_signal(void *arg, int signo)
 static void last_words(const struct campaign *c, const char *out)
 {
     const struct tally *t = campaign_tally(c);
-    printf("\n%s after %lld s: %llu turns, %llu executions, %u of %u edges (%u from the seeds), %llu "
-           "seeds, %llu crashes, %llu hangs\n",
+    printf("\n%s after %lld s: %llu turns, %llu executions\n"
+           "%u of %u edges (%u from the seeds), %llu seeds, %llu crashes, %llu hangs\n\n",
            campaign_end_reason(c), (long long)(campaign_elapsed(c) / NS_PER_S),
            (unsigned long long)t->turns, (unsigned long long)t->execs, t->edges, t->edges_total,
            t->seed_edges, (unsigned long long)t->seeds, (unsigned long long)t->crashes,
            (unsigned long long)t->hangs);
+    printf("  %-10s %6s %12s %12s %16s %8s\n", "fuzzer", "turns", "first edges", "executions",
+           "imports taken", "crashes");
     for (int a = 0; a < t->n_arms; a++)
-        printf("  %-10s %4llu turns  %6llu first edges  %8llu executions  %5llu/%llu imports taken  %llu "
-               "crashes%s%s\n",
-               t->arm[a].name, (unsigned long long)t->arm[a].turns,
-               (unsigned long long)t->arm[a].first_edges, (unsigned long long)t->arm[a].execs,
-               (unsigned long long)t->arm[a].taken, (unsigned long long)t->arm[a].offered,
-               (unsigned long long)t->arm[a].crashes, t->arm[a].dropped ? "  dropped: " : "",
-               t->arm[a].why);
+        printf("  %-10s %6llu %12llu %12llu %9llu/%-6llu %8llu%s%s\n", t->arm[a].name,
+               (unsigned long long)t->arm[a].turns, (unsigned long long)t->arm[a].first_edges,
+               (unsigned long long)t->arm[a].execs, (unsigned long long)t->arm[a].taken,
+               (unsigned long long)t->arm[a].offered, (unsigned long long)t->arm[a].crashes,
+               t->arm[a].dropped ? "  dropped: " : "", t->arm[a].why);
+    printf("\n");
     if (t->crashes)
         printf("crashing inputs: %s/crashes\n", out);
     printf("state:           carol status %s\ngo on:           carol fuzz --resume %s\n", out, out);
@@ -215,6 +216,7 @@ static int run(struct fuzz_args *a, struct err *e)
     struct campaign *c = NULL;
     char *out = xstrdup(a->o.out);
     bool stop_on_crash = a->o.stop_on_crash;
+    the_screen = screen_new(STDOUT_FILENO, a->quiet);
     int rc = real_open(&r, &a->o, e), code = 0;
     if (rc == 0) {
         struct campaign_env env = real_env(&r);
@@ -227,13 +229,14 @@ static int run(struct fuzz_args *a, struct err *e)
         rc = loop_signal(r.loop, SIGTERM, on_signal, c, e);
     if (rc == 0) {
         signal(SIGPIPE, SIG_IGN);
-        the_screen = screen_new(STDOUT_FILENO, a->quiet);
         rc = campaign_run(c, e);
         screen_free(the_screen);
+        the_screen = NULL;
         last_words(c, out);
         code = rc == 0 && stop_on_crash && campaign_found_crash(c) ? 1 : 0;
     }
     campaign_free(c);
+    screen_free(the_screen);
     real_close(&r);
     free(out);
     return rc < 0 ? rc : code;

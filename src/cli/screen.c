@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LINE_EVERY_S 5
 #define NOTES 5
 
 struct screen {
@@ -22,8 +22,12 @@ struct screen {
     uint64_t last_execs;
     int64_t last_ns;
     double rate;
-    char note[NOTES][160];
+    char note[NOTES][256];
     int n_notes;
+};
+
+struct size {
+    int columns, rows;
 };
 
 static void take_note(void *arg, enum log_level level, const char *line)
@@ -33,8 +37,10 @@ static void take_note(void *arg, enum log_level level, const char *line)
         memmove(s->note[0], s->note[1], sizeof s->note - sizeof s->note[0]);
         s->n_notes--;
     }
-    snprintf(s->note[s->n_notes++], sizeof s->note[0], "%s%.140s",
+    snprintf(s->note[s->n_notes++], sizeof s->note[0], "%s%.250s",
              level <= LOG_WARN ? "! " : "  ", line);
+    if (!s->drawn) /* before the first picture there is nothing to tear */
+        fprintf(stderr, "carol: %s%s\n", level <= LOG_WARN ? "warning: " : "", line);
 }
 
 struct screen *screen_new(int fd, bool quiet)
@@ -107,6 +113,43 @@ static void draw_slots(const struct campaign *c, const struct tally *t, struct b
     buf_str(b, "\n");
 }
 
+static struct size size_of(int fd)
+{
+    struct winsize w;
+    if (ioctl(fd, TIOCGWINSZ, &w) < 0 || w.ws_col == 0 || w.ws_row == 0)
+        return (struct size){80, 24};
+    return (struct size){w.ws_col, w.ws_row};
+}
+
+/* Length in bytes of the first `columns` characters of a line. */
+static size_t clip(const char *line, size_t len, int columns)
+{
+    size_t i = 0;
+    while (i < len && columns > 0) {
+        for (i++; i < len && ((unsigned char)line[i] & 0xc0) == 0x80;) /* the rest of a UTF-8 character */
+            i++;
+        columns--;
+    }
+    return i;
+}
+
+/* What fits the terminal, in one write: a line that wraps, or one too many, would shift the picture. */
+static void put_lines(struct screen *s, const struct buf *lines)
+{
+    struct size size = size_of(s->fd);
+    struct buf out = BUF_INIT(1 << 16);
+    int row = 0;
+    buf_str(&out, s->drawn ? "\033[H" : "\033[H\033[2J");
+    for (const char *p = lines->p, *nl; p && (nl = strchr(p, '\n')) && row < size.rows - 1; p = nl + 1, row++) {
+        buf_add(&out, p, clip(p, (size_t)(nl - p), size.columns));
+        buf_str(&out, "\033[K\n");
+    }
+    buf_str(&out, "\033[J");
+    if (write(s->fd, out.p, out.len) == (ssize_t)out.len)
+        s->drawn = true;
+    buf_free(&out);
+}
+
 static void draw_screen(struct screen *s, const struct campaign *c, const struct tally *t, int64_t now)
 {
     struct buf b = BUF_INIT(1 << 16);
@@ -115,7 +158,6 @@ static void draw_screen(struct screen *s, const struct campaign *c, const struct
     if (t->budget_ns)
         clock_text(t->budget_ns, budget, sizeof budget);
     clock_text(now - t->last_new_ns, quiet, sizeof quiet);
-    buf_str(&b, s->drawn ? "\033[H" : "\033[H\033[2J");
     buf_printf(&b, "carol  %s of %s   Ctrl-C ends it cleanly\n\n", clock, budget);
     buf_printf(&b, "  coverage   %u of %u edges   ", t->edges, t->edges_total);
     sparkline(t, &b);
@@ -130,12 +172,14 @@ static void draw_screen(struct screen *s, const struct campaign *c, const struct
     buf_str(&b, "\n");
     for (int i = 0; i < s->n_notes; i++)
         buf_printf(&b, "%s\n", s->note[i]);
-    for (char *p = b.p, *nl; (nl = strchr(p, '\n')); p = nl + 1) { /* clear the rest of each line */
-        dprintf(s->fd, "%.*s\033[K\n", (int)(nl - p), p);
-    }
-    dprintf(s->fd, "\033[J");
-    s->drawn = true;
+    put_lines(s, &b);
     buf_free(&b);
+}
+
+/* Lines get rarer: a log of a week should be readable too. */
+static int64_t line_every(int64_t now)
+{
+    return now < 60 * NS_PER_S ? 5 * NS_PER_S : now < 3600 * NS_PER_S ? 60 * NS_PER_S : 600 * NS_PER_S;
 }
 
 static void draw_line(struct screen *s, const struct tally *t, int64_t now)
@@ -154,7 +198,7 @@ void screen_draw(struct screen *s, const struct campaign *c)
         return;
     if (s->tty) {
         draw_screen(s, c, t, now);
-    } else if (now - s->last_line >= LINE_EVERY_S * NS_PER_S) {
+    } else if (now - s->last_line >= line_every(now)) {
         draw_line(s, t, now);
         s->last_line = now;
     }
@@ -162,6 +206,8 @@ void screen_draw(struct screen *s, const struct campaign *c)
 
 void screen_free(struct screen *s)
 {
+    if (!s)
+        return;
     log_to(NULL, NULL);
     free(s);
 }

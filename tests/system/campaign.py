@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
 from campaign_kit import (COMMITTED, RUNNING, VOID, Carol, Tap, Witness, built_on_others, engines_of,
                           orphan_segments, record, rows, segments, turns_done, twice_imported,
-                          wait_until)
+                          unharvested, wait_until)
 
 CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
 SECTIONS = sys.argv[3:] or ["ensemble", "chaos", "ends", "nasty", "seeds", "places"]
@@ -132,6 +132,8 @@ def ensemble():
     ok(len(s["slots"]) == 2 and not wrong, "fuzzing + measuring + idle = wall on both slots", s["slots"])
     ok(not all_finished(out), "every turn is committed", all_finished(out))
     ok(not twice_imported(out), "no instance imports a seed twice, or its own", twice_imported(out))
+    left = unharvested(out)
+    ok(not left, "every file the fuzzers kept is in the store", "\n".join(left))
     replays("ensemble", out)
     nothing_left("ensemble", before)
 
@@ -241,6 +243,8 @@ def chaos(seconds=28):
     files = {f.name.rsplit("-", 1)[-1] for f in (out / "crashes").glob("*")}
     want = {r[0][:8].hex() for r in rows(out, "SELECT hash FROM crashes WHERE hang = 0")}
     ok(want <= files, "every crash is a file too", want - files)
+    left = unharvested(out)
+    ok(not left, "every file the fuzzers kept is in the store, of killed turns too", "\n".join(left))
     replays("chaos", out)
     nothing_left("chaos", before)
 

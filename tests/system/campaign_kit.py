@@ -3,6 +3,7 @@
 Everything started here carries a mark in its environment, so that whatever survives is found, whoever
 its parent is by then.
 """
+import hashlib
 import json
 import os
 import signal
@@ -232,4 +233,29 @@ def built_on_others(out):
                 found.append((seed, fuzzer, up, maker[up]))
                 break
             up, steps = parent.get(up), steps + 1
+    return found
+
+
+def unharvested(out):
+    """Files in the fuzzers' own directories that the record does not know: queue entries by their number
+    (afl-fuzz trims them in place), crashes by their bytes."""
+    known = {r[0] for r in rows(out, "SELECT hash FROM seeds UNION SELECT hash FROM crashes")}
+    crashes = {r[0] for r in rows(out, "SELECT hash FROM crashes")}
+    entries = set(rows(out, "SELECT i.fuzzer || '-' || i.number, e.entry FROM entries e JOIN instances i"
+                            " ON i.id = e.instance"))
+    places = {r[0].split(".ADDR.")[0] for r in rows(out, "SELECT name FROM crashes")}
+    found = []
+    for f in (Path(out) / "fuzzers").glob("*/**/*"):
+        data = f.read_bytes() if f.is_file() else b""
+        sha, kind = hashlib.sha256(data).digest(), f.parent.name.split(".")[0]
+        if kind == "queue" and f.name.startswith("id:"):
+            there = (f.relative_to(Path(out) / "fuzzers").parts[0], int(f.name[3:9])) in entries
+        elif kind == "crashes" and f.name.startswith("id:"):
+            there = sha in crashes
+        elif kind == "crash":  # honggfuzz; of many at one place only some are kept
+            there = sha in crashes or f.name.split(".ADDR.")[0] in places
+        else:
+            there = kind != "new" or sha in known
+        if data and not there:
+            found.append(str(f))
     return found

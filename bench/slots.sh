@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Two slots against one: executions per second, in alternating runs of the same minutes, as a ratio.
+#
+#   bench/slots.sh [SECONDS PER RUN]     CAROL=path of carol
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+exec python3 "$root/bench/slots.py" "${CAROL:-$root/carol}" "$root" "${1:-15}"
