@@ -130,28 +130,78 @@ out:
     return 0;
 }
 
-/* Hand over what is claimed and not yet delivered, as start corpus or as imports. */
-static int hand_over(struct turn *t, struct err *e)
+/* What one turn claimed belongs together, however large. */
+static int batch_add_all(void *arg, const struct store_seed *seed, struct err *e)
 {
-    struct campaign *c = t->m->c;
+    int rc = batch_add(arg, seed, e);
+    return rc < 0 ? rc : 0;
+}
+
+/* Give it everything claimed and not known to be delivered, each turn's claims as that turn's batch: what
+ * a killed supervisor had given already has that number and is not taken again. */
+static int deliver_claims(struct turn *t, struct err *e)
+{
+    struct member *m = t->m;
+    int rc = 0;
+    for (int64_t turn = 0; rc >= 0;) {
+        struct batch b = {0};
+        rc = store_undelivered(m->c->store, m->row, &turn, batch_add_all, &b, e);
+        if (rc >= 0 && b.n)
+            rc = m->in->ops->deliver(m->in, (uint64_t)turn, b.v, b.n, e);
+        if (rc >= 0)
+            t->row.offered += b.n;
+        batch_free(&b);
+        if (!turn)
+            break;
+    }
+    return rc;
+}
+
+/* Everything claimed as its start corpus, which is not an import. */
+static int start_with_claims(struct turn *t, struct err *e)
+{
     struct member *m = t->m;
     struct batch b = {0};
-    int rc = store_undelivered(c->store, m->row, batch_add, &b, e);
-    if (rc >= 0 && m->started && m->in->state != INST_PARKED)
-        rc = m->in->ops->start(m->in, NULL, 0, true, e);
-    if (rc >= 0 && !m->started)
-        rc = m->in->ops->start(m->in, b.v, b.n, false, e);
-    else if (rc >= 0 && b.n) {
-        rc = m->in->ops->deliver(m->in, (uint64_t)t->row.id, b.v, b.n, e);
-        t->row.offered = b.n; /* a start corpus is not an import */
+    int rc = 0;
+    for (int64_t turn = 0; rc >= 0;) {
+        rc = store_undelivered(m->c->store, m->row, &turn, batch_add_all, &b, e);
+        if (!turn)
+            break;
     }
+    if (rc >= 0)
+        rc = m->in->ops->start(m->in, b.v, b.n, false, e);
     batch_free(&b);
+    return rc;
+}
+
+static int note_delivered(struct turn *t, struct err *e)
+{
+    struct store *s = t->m->c->store;
+    int rc = store_begin(s, e);
+    if (rc == 0)
+        rc = store_delivered(s, t->m->row, t->row.id, e);
+    if (rc == 0)
+        rc = store_instance_started(s, t->m->row, e);
+    if (rc == 0)
+        rc = store_commit(s, e);
+    if (rc < 0)
+        store_rollback(s);
+    return rc;
+}
+
+static int hand_over(struct turn *t, struct err *e)
+{
+    struct member *m = t->m;
+    int rc = 0;
+    t->row.offered = 0;
+    if (!m->started)
+        rc = start_with_claims(t, e);
+    else if (m->in->state != INST_PARKED)
+        rc = m->in->ops->start(m->in, NULL, 0, true, e);
+    if (rc >= 0 && m->started)
+        rc = deliver_claims(t, e);
     if (rc >= 0)
-        rc = store_begin(c->store, e);
-    if (rc >= 0 && (rc = store_delivered(c->store, m->row, t->row.id, e)) >= 0)
-        rc = store_instance_started(c->store, m->row, e);
-    if (rc >= 0)
-        rc = store_commit(c->store, e);
+        rc = note_delivered(t, e);
     m->started = m->started || rc >= 0;
     return rc < 0 ? rc : 0;
 }
@@ -217,10 +267,13 @@ static int store_crash_of(struct turn *t, const struct find *f, int64_t parent, 
     hash_bytes(f->data, f->size, &k.hash);
     bool fresh = false;
     int rc = store_add_crash(c->store, &k, &fresh, e);
-    *(k.hang ? &t->row.hangs : &t->row.crashes) += 1;
+    if (f->kind != FIND_ECHO)
+        *(k.hang ? &t->row.hangs : &t->row.crashes) += 1;
     *(k.hang ? &c->f.tally.hangs : &c->f.tally.crashes) += fresh;
     if (fresh)
         finding_write(c, &k);
+    if (fresh && !k.hang)
+        c->found_crash = true;
     return rc;
 }
 
@@ -232,7 +285,7 @@ static int store_find(struct turn *t, const struct find *f, struct err *e)
     int64_t parent =
         f->parent_entry < 0 ? 0 : store_entry_seed(c->store, t->m->row, f->parent_entry);
     int rc = f->kind == FIND_SEED ? 0 : store_crash_of(t, f, parent, e);
-    if (rc < 0 || (f->kind == FIND_HANG && t->row.hangs > HANGS_MEASURED))
+    if (rc < 0 || f->kind == FIND_ECHO || (f->kind == FIND_HANG && t->row.hangs > HANGS_MEASURED))
         return rc;
     struct store_seed seed = {.data = f->data,
                               .size = f->size,

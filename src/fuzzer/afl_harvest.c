@@ -218,13 +218,15 @@ static int harvest_life(const char *dir, enum find_kind kind, struct given *give
         const char *name = names.v[i];
         struct find f = {.kind = kind, .entry = -1, .seed = -1};
         *from = number_of(name) + 1;
-        if (strstr(name, ",op:dry_run")) /* a seed of ours, or an entry harvested before */
-            continue;
         f.parent_entry = field_of(name, ",src:");
         f.signal =
             kind == FIND_CRASH && field_of(name, ",sig:") > 0 ? (int)field_of(name, ",sig:") : 0;
         rc = read_find(dir, name, &f, e);
-        if (rc < 0 || f.size == 0 || was_given(given, &f))
+        /* ",op:dry_run" alone says nothing: afl-fuzz keeps that name into its first stages. */
+        bool ours = rc == 0 && (strstr(name, ",orig:") || was_given(given, &f));
+        if (ours && kind == FIND_CRASH)
+            f.kind = FIND_ECHO;
+        if (rc < 0 || f.size == 0 || (ours && kind != FIND_CRASH))
             drop_find(&f);
         else
             harvest_add(h, f);

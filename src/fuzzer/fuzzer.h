@@ -82,7 +82,8 @@ enum find_kind {
     FIND_SEED,    /* interesting by the fuzzer's own measure */
     FIND_CRASH,
     FIND_HANG,
-    FIND_IMPORTED /* no bytes: entry `entry` of its corpus is our seed number `seed` */
+    FIND_IMPORTED, /* no bytes: entry `entry` of its corpus is our seed number `seed` */
+    FIND_ECHO      /* it crashed on bytes we gave it: a crash to keep, not its find */
 };
 
 struct find {

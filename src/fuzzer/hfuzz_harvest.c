@@ -200,7 +200,10 @@ static int add_find(struct live *lv, const char *name, const struct inbox_known 
         f.signal = signal_of(name);
         f.kind = f.signal == SIGVTALRM ? FIND_HANG : FIND_CRASH;
     }
-    if (rc == 0 && b.len && !inbox_known(known, b.p, b.len)) {
+    bool ours = rc == 0 && b.len && inbox_known(known, b.p, b.len);
+    if (ours && f.kind == FIND_CRASH)
+        f.kind = FIND_ECHO;
+    if (rc == 0 && b.len && (!ours || f.kind == FIND_ECHO)) {
         f.size = b.len;
         f.data = buf_take(&b);
         f.name = xstrdup(name);

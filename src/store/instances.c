@@ -132,17 +132,37 @@ int store_imported_upto(struct store *s, int64_t instance, int64_t share, struct
     return db_run(&q, e);
 }
 
-int store_undelivered(struct store *s, int64_t instance, store_seed_fn *fn, void *arg,
-                      struct err *e)
+static int next_undelivered(struct store *s, int64_t instance, int64_t *turn, struct err *e)
 {
     struct query q;
     int rc = db_query(s, &q,
-                      "SELECT " SEED_COLUMNS " FROM imports i JOIN seeds s ON s.id = i.seed"
-                      " WHERE i.instance = ? AND i.delivered = 0 ORDER BY i.id",
+                      "SELECT min(turn) FROM imports WHERE instance = ? AND delivered = 0 AND turn > ?",
                       e);
     if (rc < 0)
         return rc;
     db_bind_int(&q, instance);
+    db_bind_int(&q, *turn);
+    rc = db_step(&q, e);
+    *turn = rc > 0 ? db_int(&q) : 0;
+    db_done(&q);
+    return rc < 0 ? rc : 0;
+}
+
+int store_undelivered(struct store *s, int64_t instance, int64_t *turn, store_seed_fn *fn, void *arg,
+                      struct err *e)
+{
+    struct query q;
+    int rc = next_undelivered(s, instance, turn, e);
+    if (rc < 0 || !*turn)
+        return rc;
+    rc = db_query(s, &q,
+                  "SELECT " SEED_COLUMNS " FROM imports i JOIN seeds s ON s.id = i.seed"
+                  " WHERE i.instance = ? AND i.delivered = 0 AND i.turn = ? ORDER BY i.id",
+                  e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, instance);
+    db_bind_int(&q, *turn);
     return seed_rows(&q, fn, arg, e);
 }
 
@@ -151,7 +171,7 @@ int store_delivered(struct store *s, int64_t instance, int64_t turn, struct err 
     struct query q;
     int rc = db_query(s, &q,
                       "UPDATE imports SET delivered = 1"
-                      " WHERE instance = ? AND delivered = 0 AND turn IS ?",
+                      " WHERE instance = ? AND delivered = 0 AND ifnull(turn, 0) <= ifnull(?, 0)",
                       e);
     if (rc < 0)
         return rc;

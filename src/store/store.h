@@ -122,9 +122,11 @@ CAROL_MUST_CHECK int store_import(struct store *s, int64_t instance, int64_t see
                                   struct err *e);
 CAROL_MUST_CHECK int store_imported_upto(struct store *s, int64_t instance, int64_t share,
                                          struct err *e);
-/* Imports of a turn claimed but not known to be delivered, in order (after a crash they go again). */
-CAROL_MUST_CHECK int store_undelivered(struct store *s, int64_t instance, store_seed_fn *fn,
-                                       void *arg, struct err *e);
+/* Imports claimed but not known to be delivered, in order, of the first turn after *turn that has some;
+ * *turn becomes its number, 0: there is none.  After a crash they go again, as the batch of that turn. */
+CAROL_MUST_CHECK int store_undelivered(struct store *s, int64_t instance, int64_t *turn,
+                                       store_seed_fn *fn, void *arg, struct err *e);
+/* All that was claimed up to that turn is delivered. */
 CAROL_MUST_CHECK int store_delivered(struct store *s, int64_t instance, int64_t turn,
                                      struct err *e);
 

@@ -216,6 +216,10 @@ static void take_find(const struct find *f)
         strv_add(&t.names, f->name);
         return;
     }
+    if (f->kind == FIND_ECHO) {
+        t.crash_bad += f->signal != 9 && !crash_is_logged(f);
+        return;
+    }
     t.finds += f->kind == FIND_SEED;
     t.crashes += f->kind == FIND_CRASH;
     t.hangs += f->kind == FIND_HANG && (f->size < 4 || memcmp(f->data, "HANG", 4) != 0);

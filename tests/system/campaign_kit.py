@@ -208,6 +208,9 @@ class Witness:
 def twice_imported(out):
     """(instance, seed) pairs imported twice by the record, or by what the fuzzers themselves noted."""
     wrong = rows(out, "SELECT instance, seed, count(*) FROM imports GROUP BY 1, 2 HAVING count(*) > 1")
+    wrong += rows(out, "SELECT 'never delivered', m.instance, m.seed FROM imports m JOIN turns t ON t.id ="
+                       " m.turn WHERE m.delivered = 0 AND EXISTS (SELECT 1 FROM turns u WHERE u.instance ="
+                       " m.instance AND u.id > t.id AND u.state = ? AND NOT u.died)", COMMITTED)
     # an instance cannot execute more imports than it was ever given, start corpus included
     wrong += rows(out, "SELECT 'taken', t.instance, sum(t.taken), (SELECT count(*) FROM imports i WHERE"
                        " i.instance = t.instance) AS given FROM turns t GROUP BY t.instance"
@@ -249,7 +252,7 @@ def unharvested(out):
         data = f.read_bytes() if f.is_file() else b""
         sha, kind = hashlib.sha256(data).digest(), f.parent.name.split(".")[0]
         if kind == "queue" and f.name.startswith("id:"):
-            there = (f.relative_to(Path(out) / "fuzzers").parts[0], int(f.name[3:9])) in entries
+            there = "orig:z-fallback" in f.name or (f.relative_to(Path(out) / "fuzzers").parts[0], int(f.name[3:9])) in entries
         elif kind == "crashes" and f.name.startswith("id:"):
             there = sha in crashes
         elif kind == "crash":  # honggfuzz; of many at one place only some are kept

@@ -183,6 +183,30 @@ static void a_dying_arm_is_dropped(void **state)
     fakes_free(&f);
 }
 
+/* Delivered, but the note of it did not reach the store: they go again under the same number, once. */
+static void what_arrived_unnoted_is_not_taken_again(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 3);
+    f.lost_answers = 2;
+    run_whole(&f, options("equal", 3, 1, 3600), &a);
+    assert_int_equal(f.lost_answers, 0);
+    assert_int_equal(f.doubles, 0);
+    char *out = fs_join(dir, "out");
+    struct store *s;
+    assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
+    for (int64_t instance = 1; instance <= 3; instance++) {
+        int64_t turn = 0;
+        assert_int_equal(store_undelivered(s, instance, &turn, NULL, NULL, NULL), 0);
+        assert_int_equal(turn, 0);
+    }
+    store_close(s);
+    free(out);
+    fakes_free(&f);
+}
+
 /* single: has others in its roster, but may not choose them. */
 static void without_a_choice_it_ends_and_says_so(void **state)
 {
@@ -231,6 +255,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(same_seed_same_campaign, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(dropped_anywhere_goes_on, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fresh_dir,
+                                        remove_dir),
         cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fresh_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(a_second_one_is_refused, fresh_dir, remove_dir),

@@ -67,7 +67,6 @@ static int fake_start(struct instance *in, const struct input *seeds, size_t n, 
 static int fake_deliver(struct instance *in, uint64_t batch, const struct input *v, size_t n,
                         struct err *e)
 {
-    (void)e;
     struct fake *k = (struct fake *)in;
     if (batch <= k->batch)
         return 0;
@@ -84,6 +83,8 @@ static int fake_deliver(struct instance *in, uint64_t batch, const struct input 
     }
     buf_free(&b);
     k->offered = n;
+    if (k->f->lost_answers > 0 && k->f->lost_answers--)
+        return err_set(e, -EIO, "the answer was lost");
     return 0;
 }
 

@@ -15,6 +15,7 @@ struct fakes {
     int n_arms;
     struct table table;
     int dies;         /* this arm dies in every turn; -1: none */
+    int lost_answers; /* so many deliveries arrive but report a failure, as if killed before the commit */
     uint64_t imports; /* delivered to fake instances, all */
     uint64_t doubles; /* delivered to the same instance twice: must stay 0 */
 };

@@ -288,6 +288,7 @@ static void an_import_is_claimed_once_and_delivered_once(void **state)
     OK(store_add_instance(f->s, "aflpp", 0, &i1, &oops));
     OK(store_add_instance(f->s, "aflpp", 1, &i2, &oops));
     int64_t a = add(f->s, "a", 0, 0, NULL), b = add(f->s, "b", 0, 0, NULL);
+    int64_t c = add(f->s, "c", 0, 0, NULL);
     begin_turn(f->s, 1, i1);
     begin_turn(f->s, 2, i2);
     OK(store_import(f->s, i1, b, 1, &oops));
@@ -300,13 +301,24 @@ static void an_import_is_claimed_once_and_delivered_once(void **state)
     reopen(f);
     assert_int_equal(store_import(f->s, i1, a, 2, &e), -EEXIST);
     struct buf open = BUF_INIT(1024);
-    OK(store_undelivered(f->s, i1, join, &open, &oops));
-    assert_string_equal(open.p, "b,a,");
-    OK(store_delivered(f->s, i1, 1, &oops));
+    int64_t turn = 0;
+    begin_turn(f->s, 3, i1);
+    OK(store_import(f->s, i1, c, 3, &oops));
+    OK(store_undelivered(f->s, i1, &turn, join, &open, &oops));
+    assert_string_equal(open.p, "b,a,"); /* one turn's at a time, the oldest first */
+    assert_int_equal(turn, 1);
+    OK(store_delivered(f->s, i1, turn, &oops));
     buf_clear(&open);
-    OK(store_undelivered(f->s, i1, join, &open, &oops));
+    OK(store_undelivered(f->s, i1, &turn, join, &open, &oops));
+    assert_string_equal(open.p, "c,");
+    assert_int_equal(turn, 3);
+    OK(store_delivered(f->s, i1, turn, &oops));
+    buf_clear(&open);
+    turn = 0;
+    OK(store_undelivered(f->s, i1, &turn, join, &open, &oops));
     assert_string_equal(open.p, "");
-    OK(store_undelivered(f->s, i2, join, &open, &oops));
+    assert_int_equal(turn, 0);
+    OK(store_undelivered(f->s, i2, &turn, join, &open, &oops));
     assert_string_equal(open.p, "a,");
     buf_free(&open);
 
