@@ -66,6 +66,22 @@ static int take_budget(struct campaign *c, struct err *e)
                : settings_set_budget(c->store, next, c->o.budget_ns, e);
 }
 
+/* What was dropped may have been mended meanwhile: a resumed campaign tries every arm again. */
+static int forgive_dropped(struct campaign *c, struct err *e)
+{
+    int rc = 0;
+    for (int a = 0; rc == 0 && a < c->f.tally.n_arms; a++) {
+        char *key = str_fmt("dropped.%s", c->f.tally.arm[a].name), *why = store_get(c->store, key);
+        if (why && *why) {
+            log_info("%s was dropped (%s); trying it again", c->f.tally.arm[a].name, why);
+            rc = store_set(c->store, key, "", e);
+        }
+        free(key);
+        free(why);
+    }
+    return rc;
+}
+
 int recover_load(struct campaign *c, struct err *e)
 {
     struct fold_settings st;
@@ -87,6 +103,8 @@ int recover_load(struct campaign *c, struct err *e)
         rc = take_open(c, &r.open[i], e);
     if (c->n_recover)
         qsort(c->recover, c->n_recover, sizeof *c->recover, by_turn);
+    if (rc == 0)
+        rc = forgive_dropped(c, e);
     if (rc == 0)
         rc = findings_restore(c, e);
     struct store_totals totals = {0};

@@ -193,14 +193,15 @@ class Chaos:
         end = time.monotonic() + self.seconds
         while time.monotonic() < end:
             self.keep_alive()
-            next_strike = time.monotonic() + self.rng.uniform(0.3, 2.5)
+            next_strike = time.monotonic() + self.rng.uniform(0.3, 3.0)
             while time.monotonic() < next_strike:
                 witness.look()
                 time.sleep(0.05)
             self.strike()
         self.keep_alive()
-        if wait_until(lambda: turns_done(self.out) > 0, 60) is None:
-            self.bad_ends.append("no turn was ever finished")
+        was = turns_done(self.out)
+        if wait_until(lambda: turns_done(self.out) > was, 60) is None:
+            self.bad_ends.append("after the last strike no turn was finished")
 
 
 def rows_or_none(out):

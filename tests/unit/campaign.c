@@ -180,6 +180,19 @@ static void a_dying_arm_is_dropped(void **state)
     assert_true(a.arm[1].dropped);
     assert_int_equal(a.arm[1].turns, 3);
     assert_true(a.arm[0].turns > 5);
+    f.dies = -1; /* mended: a resumed campaign tries it again */
+    struct campaign_opts o = options("equal", 3, 1, 7200);
+    o.resume = o.budget_given = true;
+    run_whole(&f, o, &a);
+    assert_false(a.arm[1].dropped);
+    assert_true(a.arm[1].turns > 5);
+    struct store *s;
+    char *out = fs_join(dir, "out");
+    assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
+    assert_int_equal(tally_load(&a, s, NULL), 0);
+    assert_false(a.arm[1].dropped);
+    store_close(s);
+    free(out);
     fakes_free(&f);
 }
 
