@@ -2,6 +2,7 @@
  * nothing itself. */
 #include "ctl_afl.h"
 
+#include <execinfo.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,9 @@ static struct {
     int64_t waiting_ns, patience_ns; /* imports wait for a havoc stage since, and may so long */
     unsigned batch;                  /* executions since the last cycle (WAY_ADDRESS) */
     void *address;                   /* where the first call of all came from */
+    void *caller;        /* and where that place was called from: afl-fuzz's calibration */
+    unsigned char *copy; /* of an input under calibration */
+    size_t copy_room;
     int64_t last_ns, timeout_ns;
 } st;
 
@@ -92,6 +96,35 @@ size_t ctl_afl_import(unsigned char **out)
     return r->size;
 }
 
+/* Where the function that called our hook at `from` was itself called from; NULL: cannot be told.  Only
+ * asked at start and after finds. */
+static void *caller_of(void *from)
+{
+    void *frames[8];
+    int n = backtrace(frames, 8);
+    for (int i = 0; i + 1 < n; i++)
+        if (frames[i] == from)
+            return frames[i + 1];
+    return NULL;
+}
+
+/* In calibration afl-fuzz keeps the original input and exchanges two buffers for that: once when the hook
+ * returned another buffer, and once more afterwards, even if it did not.  After an odd number of
+ * calibration runs the buffer it goes on working with in the deterministic stage is the one it takes for
+ * free.  So there, and nowhere else, the hook returns a copy. */
+static unsigned char *copy_of(unsigned char *buf, size_t n)
+{
+    if (n > st.copy_room) {
+        unsigned char *p = realloc(st.copy, n);
+        if (!p)
+            return buf;
+        st.copy = p;
+        st.copy_room = n;
+    }
+    memcpy(st.copy, buf, n);
+    return st.copy;
+}
+
 /* A calibration is let finish; only where executions are so slow that the supervisor would have to wait
  * we park in it.  What it measures does not suffer: its clock stands still meanwhile. */
 static void park_in_calibration(void)
@@ -134,8 +167,10 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
     *out = buf;
     if (!ctl_page)
         return n;
-    if (!st.address)
+    if (!st.address) {
         st.address = from;
+        st.caller = caller_of(from);
+    }
     if (st.way != WAY_FUZZ)
         ctl_import_done();
     if (st.calibrating) {
@@ -143,6 +178,8 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
         st.armed = false;
         st.last_ns = 0;
         park_in_calibration();
+        if (st.way == WAY_HAVOC && st.caller && caller_of(from) == st.caller)
+            *out = copy_of(buf, n);
         return n;
     }
     if (!st.fuzzing) {

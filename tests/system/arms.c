@@ -6,7 +6,7 @@
  * KIND: libfuzzer, file, stdin.  TARGET: a directory made by carol build, or the binary itself.
  * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
  * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), bare (an engine that
- * does not load the library: SIGSTOP), badseeds (all seeds crash, hang or are empty).  TAP on stdout.
+ * does not load the library: SIGSTOP), sizes (60 imports of 1 byte to 1 MB), bench, badseeds (all seeds crash, hang or are empty).  TAP on stdout.
  * CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays. */
 #include "base/die.h"
 #include "base/fs.h"
@@ -28,6 +28,7 @@
 
 #define TIMEOUT_MS 400
 #define MAX_SEEDS 512
+#define BIG_FROM 100000 /* ids of the imports of phase_sizes */
 
 struct given { /* a seed we gave: start corpus or import */
     char data[32];
@@ -51,7 +52,7 @@ static struct {
     uint64_t offered, taken;
     int64_t park_ns[64];
     size_t parks;
-    int64_t cpu_parked_ns, paused_ns, next_pause_ns;
+    int64_t started_at, cpu_parked_ns, paused_ns, next_pause_ns;
     pid_t pids[16]; /* of the fuzzer in each of its lives */
     size_t n_pids;
 } t;
@@ -210,6 +211,8 @@ static bool crash_is_logged(const struct find *f)
 static void take_find(const struct find *f)
 {
     if (f->kind == FIND_IMPORTED) {
+        if (f->seed >= BIG_FROM)
+            return;
         if (f->seed < 0 || (size_t)f->seed >= t.n_given)
             give_up("harvest", "an import that was never given");
         t.given[f->seed].imported++;
@@ -313,7 +316,7 @@ static void open_instance(char **argv)
                                  .dir = sub,
                                  .target = &t.m,
                                  .timeout_ms = TIMEOUT_MS,
-                                 .mem_bytes = UINT64_C(1) << 31,
+                                 .mem_bytes = strcmp(argv[4], "sizes") == 0 ? 0 : UINT64_C(1) << 31,
                                  .seed = 7};
     if (fuzzer_check(&t.o, &e) < 0 || fuzzer_open(&t.in, t.loop, &t.o, &e) < 0)
         give_up("open", e.msg);
@@ -325,7 +328,7 @@ static void start(bool again)
     struct input in[16];
     struct err e = {0};
     inputs_of(in, 0, again ? 0 : t.n_given);
-    int64_t at = loop_now(t.loop);
+    int64_t at = t.started_at = loop_now(t.loop);
     if (t.in->ops->start(t.in, in, again ? 0 : t.n_given, again, &e) < 0)
         give_up("start", e.msg);
     if (wait_event("start", 60 * NS_PER_S) != INSTANCE_READY)
@@ -613,6 +616,58 @@ static void phase_bare(void)
     check_queue("out/default/queue");
 }
 
+/* 60 imports from 1 byte to 1 MB, ten per turn, of bytes that do not crash the target. */
+static void phase_sizes(void)
+{
+    enum { N = 60, PER_TURN = 10, MOST = 1 << 20 };
+    uint8_t *data = xmalloc(MOST);
+    for (size_t i = 0; i < MOST; i++)
+        data[i] = (uint8_t)(i * i % 251 % 128);
+    bool all = true;
+    double size = 1;
+    for (int i = 0; i < N && all; i += PER_TURN) {
+        struct input in[PER_TURN];
+        struct err e = {0};
+        for (int k = 0; k < PER_TURN; k++, size *= 1.2649) { /* 2^20 in 59 steps */
+            size_t n = i + k == N - 1 || size > MOST ? MOST : (size_t)size;
+            in[k] = (struct input){.id = BIG_FROM + i + k, .data = data, .size = n};
+        }
+        if (t.in->ops->deliver(t.in, ++t.batch, in, PER_TURN, &e) < 0)
+            give_up("deliver", e.msg);
+        t.offered += PER_TURN;
+        all = turn(2.0);
+    }
+    for (int i = 0; i < 10 && all && t.taken < t.offered; i++)
+        all = turn(2.0);
+    check(all, "alive after all turns: %s", all ? "yes" : t.in->report.why);
+    check(t.taken == t.offered, "%llu of %llu imports of 1 byte to 1 MB executed",
+          (unsigned long long)t.taken, (unsigned long long)t.offered);
+    if (all)
+        harvest();
+    free(data);
+}
+
+/* For bench/control.sh: one long turn on one cpu; the executions are those of the fuzzer's own statistics,
+ * so that it can be measured without the library as well. */
+static void phase_bench(void)
+{
+    const char *s = getenv("CAROL_BENCH_SECONDS");
+    struct tree_usage u;
+    struct err e = {0};
+    struct turn_quota q = {.cap_ns = (int64_t)((s ? strtod(s, NULL) : 8) * 1e9)};
+    int64_t ready = loop_now(t.loop) - t.started_at;
+    if (t.in->ops->resume(t.in, &q, 0, &e) < 0 ||
+        wait_event("turn", 600 * NS_PER_S) != INSTANCE_PARKED)
+        give_up("bench", e.msg);
+    int64_t park = t.in->report.park_ns;
+    t.in->ops->usage(t.in, &u);
+    t.in->ops->stop(t.in);
+    wait_event("stop", 10 * NS_PER_S);
+    printf("bench %.0f execs/cpu-s, park %.2f ms, ready %.0f ms, parked %llu KB\n",
+           stat_of("execs_done") / ((double)u.cpu_ns / 1e9), (double)park / 1e6,
+           (double)ready / 1e6, (unsigned long long)u.rss_kb);
+}
+
 /* Nothing to start with that works: the second start adds an input of its own. */
 static void phase_bad_seeds(void)
 {
@@ -685,7 +740,7 @@ int main(int argc, char **argv)
 {
     if (argc != 5) {
         fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin TARGET "
-                        "turns|slow|kill|orphan|bare|badseeds\n");
+                        "turns|slow|kill|orphan|bare|sizes|bench|badseeds\n");
         return 2;
     }
     bool orphan = strcmp(argv[4], "orphan") == 0;
@@ -706,6 +761,10 @@ int main(int argc, char **argv)
         phase_bad_seeds();
     else if (strcmp(argv[4], "bare") == 0)
         phase_bare();
+    else if (strcmp(argv[4], "sizes") == 0)
+        phase_sizes();
+    else if (strcmp(argv[4], "bench") == 0)
+        phase_bench();
     else if (strcmp(argv[4], "turns") == 0)
         phase_turns();
     else if (strcmp(argv[4], "slow") == 0)
