@@ -75,6 +75,8 @@ def clean_env():
              "PREFIX", "BUILD", "SAN", "DEBUG", "STATIC", "PERFORMANCE", "PROFILING", "OS", "ARCH"}
     env = {k: v for k, v in os.environ.items() if not k.startswith(drop) and k not in flags}
     env["CCACHE_DISABLE"] = "1"
+    env.setdefault("CARGO_NET_RETRY", "1")  # a machine without network should not wait for minutes
+    env.setdefault("CARGO_HTTP_TIMEOUT", "20")
     return env
 
 
@@ -348,14 +350,18 @@ def link(build, entry):
 
 def stand_in(build):
     """Debian's afl++ where nothing better can be had: a directory of links in the same layout."""
-    if not os.access("/usr/bin/afl-fuzz", os.X_OK) or (build / "engines").exists():
+    ours = build / "engines-debian"
+    linked = os.path.realpath(build / "engines")
+    if linked == os.path.realpath(ours) and (ours / "afl/afl-fuzz").exists():
+        return True
+    if not os.access("/usr/bin/afl-fuzz", os.X_OK) or os.path.exists(linked):
         return False
-    afl = build / "engines-debian" / "afl"
-    shutil.rmtree(build / "engines-debian", ignore_errors=True)
+    afl = ours / "afl"
+    shutil.rmtree(ours, ignore_errors=True)
     afl.mkdir(parents=True)
     for path in [*pathlib.Path("/usr/bin").glob("afl-*"), *pathlib.Path("/usr/lib/afl").glob("*")]:
         (afl / path.name).symlink_to(path)
-    link(build, (build / "engines-debian").resolve())
+    link(build, ours.resolve())
     return True
 
 
@@ -385,9 +391,14 @@ def main():
         if stand_in(build):
             say("Debian's afl++ stands in: aflpp, mopt, lafintel and darwin can run, honggfuzz and "
                 "radamsa cannot")
+        elif (build / "engines/afl/afl-fuzz").exists():
+            say(f"the fuzzers built before stay in use: {os.path.realpath(build / 'engines')}")
         else:
             say("Carol builds, but none of its six fuzzers can run until then (carol doctor)")
         return 3
+    except KeyboardInterrupt:
+        say("interrupted; nothing was installed")
+        return 130
     return 0
 
 

@@ -56,7 +56,7 @@ candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' |
 # A package that brings a recent cargo: Debian 12 keeps an old `cargo` and a newer `cargo-web`.
 cargo_package() {
     local name minor
-    for name in cargo cargo-web $(apt-cache pkgnames cargo-1. | sort -Vr); do
+    for name in cargo cargo-web $(apt-cache pkgnames cargo-1. | grep -xE 'cargo-1\.[0-9]+' | sort -Vr); do
         minor=$(candidate "$name" | sed -n 's/^\(.*:\)\?1\.\([0-9]*\)\..*/\2/p')
         [[ $name == cargo-1.* && -n $(candidate "$name") ]] && minor=${name#cargo-1.}
         [[ -n $minor ]] && ((minor >= cargo_needs)) && { echo "$name"; return 0; }
