@@ -131,7 +131,9 @@ if ! may_be_root; then
     exit 3
 fi
 
-say "missing: ${missing[*]}$( ((need_cargo)) && echo ' cargo')"
+shown=("${missing[@]}")
+((need_cargo)) && shown+=(cargo)
+say "missing: ${shown[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! as_root "${apt[@]}" update -q >"$log" 2>&1; then
