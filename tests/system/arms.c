@@ -48,7 +48,7 @@ static struct {
     size_t n_given;
     uint64_t batch;
     struct strv names; /* every queue file harvested */
-    size_t finds, crashes, hangs, crash_bad, echoes, foreign;
+    size_t finds, crashes, hangs, crash_bad, echoes, foreign, true_hangs;
     uint64_t offered, taken;
     int64_t park_ns[64];
     size_t parks;
@@ -225,7 +225,9 @@ static void take_find(const struct find *f)
     }
     t.finds += f->kind == FIND_SEED;
     t.crashes += f->kind == FIND_CRASH;
-    t.hangs += f->kind == FIND_HANG && (f->size < 4 || memcmp(f->data, "HANG", 4) != 0);
+    bool true_hang = f->kind == FIND_HANG && f->size >= 4 && memcmp(f->data, "HANG", 4) == 0;
+    t.true_hangs += true_hang;
+    t.hangs += f->kind == FIND_HANG && !true_hang;
     if (f->kind == FIND_CRASH && f->signal != 9 && !crash_is_logged(f))
         t.crash_bad++;
     if (f->kind == FIND_SEED)
@@ -517,7 +519,9 @@ static void phase_turns(void)
           "%.0f ms of CPU in %.1f s of pauses", (double)t.cpu_parked_ns / 1e6,
           (double)t.paused_ns / 1e9);
     check(((struct live *)t.in)->p->by_signal == 0, "the library parked it every time");
-    check(median_park_ms() < 500, "parked %.1f ms after the request (median)", median_park_ms());
+    /* Within one execution: a fuzzer that found the true hang may be in it at every request. */
+    check(median_park_ms() < (t.true_hangs ? 1500 : 500), "parked %.1f ms after the request (median)",
+          median_park_ms());
     check_queue("out/default/queue");
 }
 
