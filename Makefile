@@ -49,7 +49,7 @@ test: all
 endif
 
 bench: all
-	@bench/run.sh
+	@bench/run.sh $(BUILD)
 
 lint: all
 	@tools/setup.sh lint || [ $$? = 3 ]

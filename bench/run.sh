@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# `make bench`: every benchmark of this directory, one after another, on an otherwise idle machine.
+# Each holds a figure and says so by its exit code (0 held, 1 not held, 3 something needed is not
+# here); what it printed is shown and kept in BUILD/bench/NAME.log.  About twenty minutes.
+#
+#   bench/run.sh [BUILD [NAME...]]       names: executor control control_hf campaign slots chaos
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build}
+shift || true
+[[ $# -gt 0 ]] || set -- executor control control_hf campaign slots chaos
+mkdir -p "$build/bench"
+export CAROL=$PWD/$build/carol CAROL_SELF=$PWD/$build/carol
+
+command_of() {
+    case $1 in
+    control) echo "bench/control.sh $build" ;;
+    control_hf) echo "python3 bench/control_hf.py $build/carol" ;;
+    executor | campaign | slots | chaos) echo "bench/$1.sh" ;;
+    *) return 1 ;;
+    esac
+}
+
+summary=() failed=0
+for name in "$@"; do
+    words=$(command_of "$name") || { echo "bench: there is no '$name'" >&2; exit 2; }
+    read -r -a command <<<"$words"
+    echo "== $name"
+    began=$SECONDS code=0
+    "${command[@]}" 2>&1 | tee "$build/bench/$name.log" || code=$?
+    case $code in
+    0) state=held ;;
+    3) state="could not run" failed=1 ;;
+    *) state="NOT HELD" failed=1 ;;
+    esac
+    summary+=("$(printf '%-11s %-13s %4d s   %s' "$name" "$state" $((SECONDS - began)) \
+        "$(tail -n 1 "$build/bench/$name.log" | cut -c1-80)")")
+done
+printf '\n%s\n' "load of the machine now: $(cut -d' ' -f1-3 /proc/loadavg) on $(nproc) cores"
+printf '%s\n' "${summary[@]}"
+exit "$failed"
