@@ -208,6 +208,14 @@ static bool crash_is_logged(const struct find *f)
     return ok;
 }
 
+static bool was_given(const struct find *f)
+{
+    for (size_t i = 0; i < t.n_given; i++)
+        if (t.given[i].size == f->size && memcmp(t.given[i].data, f->data, f->size) == 0)
+            return true;
+    return false;
+}
+
 static void take_find(const struct find *f)
 {
     if (f->kind == FIND_IMPORTED) {
@@ -220,7 +228,7 @@ static void take_find(const struct find *f)
         return;
     }
     if (f->kind == FIND_ECHO) {
-        t.crash_bad += f->signal != 9 && !crash_is_logged(f);
+        t.crash_bad += !was_given(f);
         return;
     }
     t.finds += f->kind == FIND_SEED;
@@ -234,9 +242,7 @@ static void take_find(const struct find *f)
         strv_add(&t.names, f->name);
     t.foreign += f->kind == FIND_SEED && strcmp(t.in->fuzzer, "mopt") == 0 &&
                  !strstr(f->name, "op:MOpt_havoc");
-    for (size_t i = 0; i < t.n_given; i++)
-        if (t.given[i].size == f->size && memcmp(t.given[i].data, f->data, f->size) == 0)
-            t.echoes++;
+    t.echoes += was_given(f);
 }
 
 static void harvest(void)
