@@ -526,8 +526,8 @@ static void phase_turns(void)
           (double)t.paused_ns / 1e9);
     check(((struct live *)t.in)->p->by_signal == 0, "the library parked it every time");
     /* Within one execution: a fuzzer that found the true hang may be in it at every request. */
-    check(median_park_ms() < (t.true_hangs ? 1500 : 500), "parked %.1f ms after the request (median)",
-          median_park_ms());
+    check(median_park_ms() < (t.true_hangs ? 1500 : 500),
+          "parked %.1f ms after the request (median)", median_park_ms());
     check_queue("out/default/queue");
 }
 
