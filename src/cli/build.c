@@ -51,7 +51,7 @@ static void describe_state(struct buf *b, const struct build_progress *p)
     case BUILD_DONE:
         buf_printf(b, "built in %.1f s, %.1f MB", p->seconds, (double)p->bytes / 1e6);
         break;
-    case BUILD_FAILED: buf_printf(b, "FAILED: %s", p->last); break;
+    case BUILD_FAILED: buf_str(b, "FAILED"); break; /* the reason follows at the end */
     case BUILD_SKIPPED: buf_printf(b, "skipped: %s", p->last); break;
     default: break;
     }
@@ -152,6 +152,14 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
                  "add --args '@@' (with whatever else it needs)",
                  r->chosen);
     buf_free(&names);
+}
+
+static void say_what_is_kept(const struct build_opts *o)
+{
+    char *path = fs_join(o->dir, "carol-build.json");
+    if (fs_exists(path))
+        log_info("the build that was in %s before is still there", o->dir);
+    free(path);
 }
 
 /* --- options --- */
@@ -268,6 +276,8 @@ int cli_build(int argc, char **argv)
     explain_failures(&r, o.family);
     if (r.targets.n)
         say_what_was_made(&o, &r);
+    else if (rc == -ECHILD)
+        say_what_is_kept(&o);
     build_result_free(&r);
     if (rc == -EINTR) {
         cli_fail(&e);

@@ -2,12 +2,14 @@
  * is in target/task.c. */
 #include "target/build.h"
 
+#include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "proc/loop.h"
 #include "target/plan.h"
 #include "target/task.h"
+#include "target/tools.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -366,22 +368,23 @@ static void prepare_tasks(struct build *b)
 static int verdict(const struct build *b, struct err *e)
 {
     unsigned failed = 0, env = 0, asked = 0;
-    const struct task *first = NULL;
+    struct buf names = BUF_INIT(256);
     for (int f = 0; f < FAMILY_END; f++) {
         const struct task *t = &b->tasks[f];
         asked += b->o->family[f];
         if (t->state != BUILD_FAILED)
             continue;
-        first = first ? first : t;
+        buf_printf(&names, "%s%s", failed ? ", " : "", family_name(t->family));
         failed++;
         env += t->error.exit == ERR_EXIT_ENV;
     }
-    if (!failed)
-        return 0;
-    err_set(e, -ECHILD, "%u of %u families failed; %s: %s", failed, asked,
-            family_name(first->family), first->error.msg);
-    e->exit = env == failed ? ERR_EXIT_ENV : ERR_EXIT_USAGE;
-    return -ECHILD;
+    if (failed) {
+        err_set(e, -ECHILD, "%u of %u families failed: %s (reasons above, logs in %s/logs)", failed,
+                asked, names.p, b->plan.dir);
+        e->exit = env == failed ? ERR_EXIT_ENV : ERR_EXIT_USAGE;
+    }
+    buf_free(&names);
+    return failed ? -ECHILD : 0;
 }
 
 static void report(struct build *b, struct build_result *r)
@@ -417,6 +420,15 @@ static int build_in(struct build *b, struct build_result *r, struct err *e)
     return rc == 0 ? verdict(b, e) : rc;
 }
 
+/* Without a compiler no family can be built: said once. */
+static int need_compiler(struct err *e)
+{
+    char *path = NULL;
+    int major, rc = tools_find_clang(&path, &major, e);
+    free(path);
+    return rc;
+}
+
 int build_run(const struct build_opts *o, struct build_result *r, struct err *e)
 {
     struct build b = {.o = o};
@@ -424,7 +436,10 @@ int build_run(const struct build_opts *o, struct build_result *r, struct err *e)
     int lock = -1;
     *r = (struct build_result){0};
     b.jobs = o->jobs ? o->jobs : cpus > 0 ? (unsigned)cpus : 1;
-    int rc = plan_init(&b.plan, o, e);
+    int rc = need_compiler(e);
+    if (rc < 0)
+        return rc;
+    rc = plan_init(&b.plan, o, e);
     if (rc == 0)
         rc = loop_new(&b.loop, e);
     if (rc == 0)
