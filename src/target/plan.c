@@ -191,17 +191,17 @@ static int plan_short(struct plan *p, const struct build_opts *o, struct err *e)
 
 /* --- the script form --- */
 
-/* A word of the command that names a file: absolute, so that it works from any directory. */
-static char *absolute_word(const struct plan *p, const char *word)
+/* A word of the command.  The command runs in the same place of the copy, so a relative name of
+ * something in the tree stays (`make test` is no path); one that leads elsewhere becomes absolute. */
+static char *definite_word(const struct plan *p, const char *word)
 {
-    struct stat st;
-    if (stat(word, &st) < 0)
-        return xstrdup(word);
-    if (word[0] == '/')
-        return xstrdup(word);
-    while (str_starts(word, "./"))
+    char *real = word[0] == '/' ? NULL : resolved(word), *full = NULL;
+    bool stays = !real || (inside(p->cwd, p->src) && inside(real, p->src));
+    while (!stays && str_starts(word, "./"))
         word += 2;
-    return fs_join(p->cwd, word);
+    full = stays ? xstrdup(word) : fs_join(p->cwd, word);
+    free(real);
+    return full;
 }
 
 static int plan_script(struct plan *p, const struct build_opts *o, struct err *e)
@@ -209,7 +209,7 @@ static int plan_script(struct plan *p, const struct build_opts *o, struct err *e
     for (size_t i = 0; o->command[i]; i++) {
         const char *word = o->command[i];
         bool program = i == 0 && !strchr(word, '/');
-        char *full = program ? run_find(word) : absolute_word(p, word);
+        char *full = program ? run_find(word) : definite_word(p, word);
         if (i == 0 && (!full || access(full, F_OK) < 0)) {
             free(full);
             return err_usage(e, "there is no command '%s' to build with", word);

@@ -375,6 +375,11 @@ def make_project(top):
        and "memmem yes" in probes["hfuzz"], "the probes answer as in plain", probes)
     wrong = same_everywhere(d / "out", "prog", [(("xay",),), (("b",),), ((),)])
     ok(not wrong, "the program does the same in every family", "\n".join(wrong))
+    write(d / "Makefile", "all:\n\t$(CC) $(CFLAGS) lib/prog.c -o $(OUT)/all-made\n.PHONY: all\n")
+    (d / "all").mkdir()
+    code, said = carol("-o", "../made", "--families", "plain", "--", "make", "all", cwd=d)
+    ok(code == 0 and manifest(top / "made")["target"] == "all-made",
+       "a make target stays one, though a directory has its name", said)
     write(d / "lib/new", "")
     code, said = carol("-o", d / "out", "--families", "plain", "--src", d, "--", script, cwd=top)
     ok(code == 0 and "plain: built" in said, "a new file in the source tree rebuilds", said)
