@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum mode { MODE_LINK = 0, MODE_COMPILE, MODE_RELOCATE, MODE_SHARED };
 
@@ -105,11 +106,22 @@ static bool dropped(const struct family_kit *k, const char *a)
     return str_starts(a, "-fsanitize-") || str_starts(a, "-fno-sanitize-recover");
 }
 
+/* The engine's archive, also by another spelling of its path (build systems normalise paths). */
+static bool is_engine(const struct family_kit *k, const char *a)
+{
+    const char *base = strrchr(a, '/'), *own = strrchr(k->engine, '/');
+    struct stat x, y;
+    if (strcmp(a, k->engine) == 0 || strcmp(a, "-lFuzzingEngine") == 0)
+        return true;
+    return base && own && strcmp(base, own) == 0 && stat(a, &x) == 0 && stat(k->engine, &y) == 0 &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static void take_word(const struct family_kit *k, struct line *l, const char *a)
 {
     if (str_starts(a, "-fsanitize=")) {
         take_sanitize(k, l, a + strlen("-fsanitize="));
-    } else if (strcmp(a, k->engine) == 0 || strcmp(a, "-lFuzzingEngine") == 0) {
+    } else if (is_engine(k, a)) {
         l->engine = true;
         l->inputs = true;
     } else if (!dropped(k, a)) {

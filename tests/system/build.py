@@ -477,6 +477,12 @@ def bad_inputs(top):
     code, said = carol("-o", "out", "main.c", cwd=d, env={"CAROL_ENGINES": "/none"})
     ok(code == 0 and "skipped" in said and sorted(manifest(d / "out")["families"]) ==
        ["asan", "neutral", "plain"], "no engines, not asked for by name: the rest is built", said)
+    engines = os.environ.get("CAROL_ENGINES") or os.path.join(os.path.dirname(CAROL), "engines")
+    code, said = carol("-o", "rel", "--families", "hfuzz", "--engines", os.path.relpath(engines, d / "rel-src"), "--",
+                       "sh", "-c", "mkdir w && cd w && $CC ../h.c ${LIB_FUZZING_ENGINE%/*}/.//libhfuzz.a -o $OUT/h",
+                       cwd=write(d / "rel-src/h.c", HARNESS.replace('#include "size.h"', "#define SIZE 16")).parent)
+    ok(code == 0 and manifest(d / "rel-src/rel")["kind"] == "libfuzzer",
+       "a relative engines directory, and the engine by another spelling", said)
     p = subprocess.run([os.path.join(os.path.dirname(CAROL), "runtime", "carol-cc"), "main.c"], cwd=d,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                        env={"PATH": os.environ["PATH"]})
