@@ -15,6 +15,12 @@ uint64_t *carol_cov_seen;
 struct cov_call *carol_cov_ring;
 uint32_t *carol_cov_ring_n, carol_cov_seen_mask, carol_cov_ring_cap;
 
+/* A page of nothing in each of the two constant tables of the executable, so that even the flags of a
+ * small program lie in pages that hold only these tables (flags.c). */
+#define IN_TABLE(name) __attribute__((section(name), used))
+static struct cov_pc pad_pcs[COV_PAD_PCS] IN_TABLE("__sancov_pcs");
+static uintptr_t pad_cfs[COV_PAD_CFS] IN_TABLE("__sancov_cfs");
+
 static bool frozen; /* start-up is over: modules that come now are not counted */
 static struct cov_module *last;
 
@@ -55,7 +61,14 @@ void __sanitizer_cov_pcs_init(const struct cov_pc *start, const struct cov_pc *s
     if (!last)
         return;
     last->pcs = start;
-    last->n_pcs = (size_t)(stop - start);
+    last->n_pcs = last->pad = (size_t)(stop - start);
+    if (pad_pcs < start || pad_pcs >= stop)
+        return;
+    last->pad = last->pad_end = (size_t)(pad_pcs - start);
+    while (last->pad && !start[last->pad - 1].pc) /* what aligns it */
+        last->pad--;
+    while (last->pad_end < last->n_pcs && !start[last->pad_end].pc)
+        last->pad_end++;
 }
 
 void __sanitizer_cov_cfs_init(const uintptr_t *start, const uintptr_t *stop)
@@ -64,6 +77,7 @@ void __sanitizer_cov_cfs_init(const uintptr_t *start, const uintptr_t *stop)
         return;
     last->cfs = start;
     last->cfs_end = stop;
+    __asm__ volatile("" : : "r"(pad_cfs)); /* or the linker drops it; zeros are no records */
 }
 
 /* A pair not seen before goes to the ring.  The set of pairs is shared by all workers, so each pair
@@ -101,9 +115,10 @@ uint64_t carol_cov_layout(void)
         const struct cov_module *m = &carol_cov_modules[i];
         uint64_t n = m->n;
         h = cov_fnv(h, &n, sizeof n);
-        for (size_t j = 0; j < m->n_pcs; j++) {
-            uint64_t pc = m->pcs[j].pc == 1 ? 1 : m->pcs[j].pc - m->load;
-            h = (h ^ pc ^ (uint64_t)m->pcs[j].entry << 63) * UINT64_C(0x100000001b3);
+        for (size_t j = 0; j < m->n; j++) {
+            const struct cov_pc *p = carol_cov_pc(m, j);
+            uint64_t pc = p->pc == 1 ? 1 : p->pc - m->load;
+            h = (h ^ pc ^ (uint64_t)p->entry << 63) * UINT64_C(0x100000001b3);
         }
     }
     return h;
@@ -118,7 +133,7 @@ static void check_modules(void)
         m->load = carol_cov_load_address((uintptr_t)m->flags);
         if (!m->pcs || !m->cfs)
             carol_cov_error = "a module was compiled without pc-table or control-flow";
-        else if (m->n_pcs != m->n)
+        else if (m->n_pcs - (m->pad < m->n_pcs ? m->pad_end - m->pad : 0) != m->n)
             carol_cov_error = "a module has another number of flags than of addresses: "
                               "objects compiled with different coverage flags were linked together";
     }

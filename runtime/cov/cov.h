@@ -11,6 +11,8 @@
 #include <sys/types.h>
 
 #define COV_MAX_MODULES 64
+#define COV_PAD_PCS 256 /* one page each */
+#define COV_PAD_CFS 512
 
 struct cov_pc {
     uintptr_t pc, entry;
@@ -20,13 +22,19 @@ struct cov_pc {
 struct cov_module {
     unsigned char *flags, *flags_end;
     const struct cov_pc *pcs;
-    size_t n_pcs;
+    size_t n_pcs, pad, pad_end; /* [pad, pad_end) of them is our padding; pad == n_pcs: none */
     const uintptr_t *cfs, *cfs_end;
     uint32_t base, n; /* its edges are [base, base + n) */
     uintptr_t load;   /* address it was loaded at */
     bool shared;      /* flags are in shared memory; else `mirror` gets a copy */
     unsigned char *mirror;
 };
+
+/* The block of edge j of the module. */
+static inline const struct cov_pc *carol_cov_pc(const struct cov_module *m, size_t j)
+{
+    return &m->pcs[j < m->pad ? j : j + (m->pad_end - m->pad)];
+}
 
 /* cov.c */
 extern struct cov_module carol_cov_modules[COV_MAX_MODULES];

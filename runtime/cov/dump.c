@@ -76,10 +76,18 @@ static const uintptr_t *skip_list(const uintptr_t *w, const uintptr_t *end)
     return w < end ? w + 1 : NULL;
 }
 
+static const uintptr_t *skip_pad(const uintptr_t *w, const uintptr_t *end)
+{
+    while (w < end && !*w)
+        w++;
+    return w;
+}
+
 static const uintptr_t *next_record(const uintptr_t *rec, const uintptr_t *end)
 {
     const uintptr_t *calls = skip_list(rec + 1, end);
-    return calls ? skip_list(calls, end) : NULL;
+    const uintptr_t *next = calls ? skip_list(calls, end) : NULL;
+    return next ? skip_pad(next, end) : NULL;
 }
 
 static void add_func(struct dump *d, uint32_t edge, uintptr_t pc, uint32_t module)
@@ -100,8 +108,8 @@ static void add_edge(struct dump *d, uint32_t module, uint32_t j, const uintptr_
 {
     const struct cov_module *m = &carol_cov_modules[module];
     uint32_t e = m->base + j;
-    uintptr_t pc = m->pcs[j].pc;
-    bool entry = m->pcs[j].entry & 1;
+    uintptr_t pc = carol_cov_pc(m, j)->pc;
+    bool entry = carol_cov_pc(m, j)->entry & 1;
     if (entry || !d->n_funcs || d->funcs[d->n_funcs - 1].module != module)
         add_func(d, e, pc, module);
     d->succ[e] = rec + 1;
@@ -119,17 +127,18 @@ static const char *match_module(struct dump *d, uint32_t module)
 {
     const struct cov_module *m = &carol_cov_modules[module];
     uint32_t j = 0;
-    for (const uintptr_t *rec = m->cfs; rec < m->cfs_end;) {
+    for (const uintptr_t *rec = skip_pad(m->cfs, m->cfs_end); rec < m->cfs_end;) {
         const uintptr_t *next = next_record(rec, m->cfs_end);
         if (!next)
             return "the control-flow table ends in the middle";
         bool hollow = !rec[1] && !rec[2]; /* no successor and no call: maybe a block that is gone */
         bool same_next = next < m->cfs_end && *next == *rec;
-        if (j < m->n_pcs && *rec == m->pcs[j].pc && !((m->pcs[j].entry & 1) && hollow && same_next))
+        const struct cov_pc *pc = carol_cov_pc(m, j < m->n ? j : 0);
+        if (j < m->n && *rec == pc->pc && !((pc->entry & 1) && hollow && same_next))
             add_edge(d, module, j++, rec);
         rec = next;
     }
-    return j == m->n_pcs ? NULL : "the control-flow table does not match the address table";
+    return j == m->n ? NULL : "the control-flow table does not match the address table";
 }
 
 static void add_pair(struct dump *d, uint32_t edge, uint32_t pred)

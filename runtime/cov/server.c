@@ -318,7 +318,7 @@ static void make_places(void)
     uint32_t n = 0;
     for (uint32_t m = 0; m < carol_cov_n_modules; m++)
         for (uint32_t j = 0; j < carol_cov_modules[m].n; j++) {
-            const struct cov_pc *pc = &carol_cov_modules[m].pcs[j];
+            const struct cov_pc *pc = carol_cov_pc(&carol_cov_modules[m], j);
             places[n] =
                 (struct place){pc->pc, carol_cov_modules[m].base + j, (uint32_t)pc->entry & 1};
             n++;

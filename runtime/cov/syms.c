@@ -13,18 +13,17 @@
 
 /* The calls that count as memory operations, by address: the loader has put the same addresses into
  * the compiler's table.  Weak: what the program does not use need not be there. */
-#define MEMORY_FUNCTIONS(X)                                                                        \
-    X(calloc)                                                                                      \
-    X(malloc) X(realloc) X(free) X(memcpy) X(memmove) X(memchr) X(memset) X(memcmp) X(strcpy)      \
-        X(strncpy) X(strerror) X(strlen) X(strcat) X(strncat) X(strcmp) X(strspn) X(strcoll)       \
-            X(strncmp) X(strxfrm) X(strstr) X(strchr) X(strcspn) X(strpbrk) X(strrchr) X(strtok)   \
-                X(strtok_r) X(strerror_r) X(__memcpy_chk) X(__memmove_chk) X(__memset_chk)         \
-                    X(__strcpy_chk) X(__strncpy_chk) X(__strcat_chk) X(__strncat_chk) X(_Znwm)     \
-                        X(_Znam) X(_ZnwmRKSt9nothrow_t) X(_ZnamRKSt9nothrow_t)                     \
-                            X(_ZnwmSt11align_val_t) X(_ZnamSt11align_val_t) X(_ZdlPv) X(_ZdaPv)    \
-                                X(_ZdlPvm) X(_ZdaPvm) X(_ZdlPvSt11align_val_t)                     \
-                                    X(_ZdaPvSt11align_val_t) X(_ZdlPvmSt11align_val_t)             \
-                                        X(_ZdaPvmSt11align_val_t)
+/* clang-format off */
+#define MEMORY_FUNCTIONS(X) \
+    X(calloc) X(malloc) X(realloc) X(free) X(memcpy) X(memmove) X(memchr) X(memset) X(memcmp) \
+    X(strcpy) X(strncpy) X(strerror) X(strlen) X(strcat) X(strncat) X(strcmp) X(strspn) \
+    X(strcoll) X(strncmp) X(strxfrm) X(strstr) X(strchr) X(strcspn) X(strpbrk) X(strrchr) \
+    X(strtok) X(strtok_r) X(strerror_r) X(__memcpy_chk) X(__memmove_chk) X(__memset_chk) \
+    X(__strcpy_chk) X(__strncpy_chk) X(__strcat_chk) X(__strncat_chk) X(_Znwm) X(_Znam) \
+    X(_ZnwmRKSt9nothrow_t) X(_ZnamRKSt9nothrow_t) X(_ZnwmSt11align_val_t) X(_ZnamSt11align_val_t) \
+    X(_ZdlPv) X(_ZdaPv) X(_ZdlPvm) X(_ZdaPvm) X(_ZdlPvSt11align_val_t) X(_ZdaPvSt11align_val_t) \
+    X(_ZdlPvmSt11align_val_t) X(_ZdaPvmSt11align_val_t)
+/* clang-format on */
 
 #define DECLARE(name) extern char carol_cov_ref_##name[] __asm__(#name) __attribute__((weak));
 MEMORY_FUNCTIONS(DECLARE)

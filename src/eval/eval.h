@@ -22,8 +22,8 @@
 enum run_status {
     RUN_NONE = 0,
     RUN_OK,
-    RUN_EXIT,       /* called exit or _exit: code in `signal` */
-    RUN_CRASH,      /* killed by `signal` */
+    RUN_EXIT,  /* called exit or _exit: code in `signal` */
+    RUN_CRASH, /* killed by `signal` */
     RUN_TIMEOUT,
     RUN_OOM,
     RUN_QUARANTINED /* it killed the executor itself twice; not run any more */
@@ -52,11 +52,11 @@ struct eval_job {
     size_t n;
     void (*done)(void *arg, struct eval_job *job);
     void *arg;
-    int cpu;                    /* pin the executor to this cpu for the job; -1: leave it */
+    int cpu;                     /* pin the executor to this cpu for the job; -1: leave it */
     struct eval_result *results; /* filled: n of them */
     struct eval_call *calls;     /* filled: learned since the last job */
     size_t n_calls;
-    int failed;                  /* negative errno: the evaluator cannot run at all (e says why) */
+    int failed; /* negative errno: the evaluator cannot run at all (e says why) */
     struct err error;
 };
 

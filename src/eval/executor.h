@@ -17,11 +17,11 @@
 
 struct executor_opts {
     const struct manifest *target; /* must outlive the executor */
-    const char *const *args;       /* of a main() program: words with @@, NULL-terminated; or NULL */
-    uint64_t mem_bytes;            /* address space of a worker; 0: 2 GiB */
-    uint32_t timeout_ms;           /* cpu time per input; 0: 1000 */
-    uint32_t per_worker;           /* inputs per worker; 0: 200 */
-    int cpu;                       /* -1: any */
+    const char *const *args; /* of a main() program: words with @@, NULL-terminated; or NULL */
+    uint64_t mem_bytes;      /* address space of a worker; 0: 2 GiB */
+    uint32_t timeout_ms;     /* cpu time per input; 0: 1000 */
+    uint32_t per_worker;     /* inputs per worker; 0: 200 */
+    int cpu;                 /* -1: any */
 };
 
 CAROL_MUST_CHECK int executor_new(struct evaluator **out, struct loop *l,

@@ -22,12 +22,12 @@ struct table_edge {
     uint32_t func;     /* index into funcs */
     uint32_t pred_off; /* first predecessor in preds */
     uint32_t pred_n;
-    uint32_t succ_n;   /* CFG successors of this block */
-    uint16_t depth;    /* call depth of its function; UINT16_MAX: unknown */
-    uint16_t mem;      /* direct calls of libc memory functions in the block */
-    uint16_t memw;     /* calls of wrappers known by name (xmlMalloc, png_free, ...) */
-    uint16_t ind;      /* indirect call sites in the block */
-    uint16_t flags;    /* enum edge_flag */
+    uint32_t succ_n; /* CFG successors of this block */
+    uint16_t depth;  /* call depth of its function; UINT16_MAX: unknown */
+    uint16_t mem;    /* direct calls of libc memory functions in the block */
+    uint16_t memw;   /* calls of wrappers known by name (xmlMalloc, png_free, ...) */
+    uint16_t ind;    /* indirect call sites in the block */
+    uint16_t flags;  /* enum edge_flag */
 };
 
 struct table_func {

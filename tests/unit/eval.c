@@ -153,7 +153,8 @@ struct file {
     uint32_t preds[2];
     struct cov_table_func f[2];
     char names[16];
-} __attribute__((packed));
+};
+_Static_assert(sizeof(struct file) == 120 + 3 * 40 + 2 * 4 + 2 * 12 + 16, "as in the file");
 
 static struct file valid_file(void)
 {
