@@ -88,7 +88,8 @@ static bool open_file(uint64_t gen)
         unlink(path);
         return false;
     }
-    void *m = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    /* Writable and private: a fuzzer may change in place what a mutator returned. */
+    void *m = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     close(fd);
     if (m == MAP_FAILED) {
         ctl_fault("cannot map %s: %s", path, strerror(errno));

@@ -24,7 +24,8 @@ static int need_file(char *path, const char *what, struct err *e)
 {
     int rc = 0;
     if (access(path, R_OK) < 0)
-        rc = err_env(e, "%s is missing: %s; run `make` in the source tree, or give --engines DIR", what, path);
+        rc = err_env(e, "%s is missing: %s; run `make` in the source tree, or give --engines DIR",
+                     what, path);
     free(path);
     return rc;
 }
@@ -82,21 +83,57 @@ static void move_aside(const char *out, const char *what)
     free(from);
 }
 
-/* A queue file that was created but not written when afl-fuzz was killed would shift all numbers. */
-static void remove_unwritten(const char *out, const char *sub)
+static bool is_empty(const char *path)
 {
-    char *dir = fs_join(out, sub);
+    struct stat st;
+    return stat(path, &st) < 0 || st.st_size == 0;
+}
+
+/* One of the queue's numbers is missing, or its file empty: put something in its place. */
+static void fill_hole(const char *dir, long long id, const char *name)
+{
+    char *path =
+        name ? fs_join(dir, name) : str_fmt("%s/id:%06lld,time:0,execs:0,orig:hole", dir, id);
+    struct err e = {0};
+    if (fs_write_quick(path, "0", 1, &e) < 0)
+        log_warn("%s", e.msg);
+    free(path);
+}
+
+/* afl-fuzz numbers new entries by how many there are.  A file it had created but not written when it
+ * was killed, or was just rewriting after a trim, would shift all numbers: the last one is removed, a
+ * hole before it is filled. */
+static void mend_queue(const char *out)
+{
+    char *resume = fs_join(out, "_resume"), *queue = fs_join(out, "queue");
+    const char *dir = fs_is_dir(resume) ? resume : queue; /* the one it will read */
     struct strv names = {0};
-    if (fs_is_dir(dir) && fs_list(dir, &names, NULL) == 0)
-        for (size_t i = 0; i < names.n; i++) {
-            struct stat st;
-            char *path = fs_join(dir, names.v[i]);
-            if (str_starts(names.v[i], "id:") && stat(path, &st) == 0 && st.st_size == 0)
-                unlink(path);
-            free(path);
-        }
+    long long next = 0;
+    if (fs_list(dir, &names, NULL) < 0)
+        names.n = 0;
+    size_t n = names.n; /* sorted, and the numbers have leading zeros */
+    for (; n > 0; n--) {
+        char *path = fs_join(dir, names.v[n - 1]);
+        bool last = str_starts(names.v[n - 1], "id:") && is_empty(path) && unlink(path) == 0;
+        free(path);
+        if (!last)
+            break;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!str_starts(names.v[i], "id:"))
+            continue;
+        long long id = strtoll(names.v[i] + 3, NULL, 10);
+        for (; next < id; next++)
+            fill_hole(dir, next, NULL);
+        char *path = fs_join(dir, names.v[i]);
+        if (is_empty(path))
+            fill_hole(dir, id, names.v[i]);
+        free(path);
+        next = id + 1;
+    }
     strv_free(&names);
-    free(dir);
+    free(resume);
+    free(queue);
 }
 
 /* True: there is a queue to resume from.  Otherwise its last life ended before it had one, and an input
@@ -108,8 +145,7 @@ static bool ready_to_resume(struct live *lv)
     bool ok = (fs_is_dir(q) || fs_is_dir(r)) && ctl_get64(&lv->page->execs) > 0 && fs_exists(stats);
     if (ok) {
         afl_settle(lv);
-        remove_unwritten(out, "queue");
-        remove_unwritten(out, "_resume");
+        mend_queue(out);
         move_aside(out, "crashes");
         move_aside(out, "hangs");
     }

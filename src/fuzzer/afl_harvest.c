@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_MAX_BYTES ((size_t)64 << 20)
@@ -148,11 +149,20 @@ static int add_queue_file(const char *dir, const char *name, const struct import
         return 0;
     f.kind = FIND_SEED;
     int rc = read_find(dir, name, &f, e);
-    if (rc < 0 || f.size == 0)
+    if (rc < 0)
         drop_find(&f);
     else
         harvest_add(h, f);
     return rc;
+}
+
+static bool is_empty(const char *dir, const char *name)
+{
+    char *path = fs_join(dir, name);
+    struct stat st;
+    bool empty = stat(path, &st) < 0 || st.st_size == 0;
+    free(path);
+    return empty;
 }
 
 /* Files of one directory whose number is at least `from`, in order of their numbers. */
@@ -195,6 +205,8 @@ static int harvest_queue(struct live *lv, const char *out, struct cursor *c, str
         rc = numbered_files(dir, from, &names, e);
         sort_numbers(&names);
         for (size_t i = 0; rc == 0 && i < names.n; i++) {
+            if (is_empty(dir, names.v[i]))
+                continue; /* killed before it was written: its number may be given again */
             rc = add_queue_file(dir, names.v[i], &im, h, e);
             if (number_of(names.v[i]) >= c->queue)
                 c->queue = number_of(names.v[i]) + 1;

@@ -5,7 +5,8 @@
  *
  * KIND: libfuzzer, file, stdin.  TARGET: a directory made by carol build, or the binary itself.
  * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
- * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), bare (an engine that
+ * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), storm (kill -9 at any
+ * moment), bare (an engine that
  * does not load the library: SIGSTOP), sizes (60 imports of 1 byte to 1 MB), bench, badseeds (all seeds crash, hang or are empty).  TAP on stdout.
  * CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays. */
 #include "base/die.h"
@@ -16,6 +17,7 @@
 #include "fuzzer/live_private.h"
 #include "proc/tree.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -427,6 +429,8 @@ static void check_queue(const char *queue)
         if (str_starts(files.v[i], "id:")) {
             in_queue++;
             missing += !strv_has(&t.names, files.v[i]);
+            if (!strv_has(&t.names, files.v[i]))
+                printf("# missing: %s\n", files.v[i]);
         }
     for (size_t i = 0; i < t.names.n; i++)
         for (size_t k = i + 1; k < t.names.n; k++)
@@ -516,6 +520,14 @@ static void phase_turns(void)
     check(moved && pid == ((struct live *)t.in)->page->pid,
           "every turn went on with the same process");
     check_marks();
+    if (strcmp(t.in->fuzzer, "mopt") == 0 || getenv("CAROL_TEST_LONG")) {
+        resume(60, 1);
+        bool parked = wait_event("cycles", 120 * NS_PER_S) == INSTANCE_PARKED;
+        t.taken += t.in->report.taken;
+        check(parked && (t.in->report.cycles == 1 || t.in->report.active_ns >= 60 * NS_PER_S),
+              "a turn of one cycle ends after one cycle");
+        harvest();
+    }
     check(t.crashes > 0 && t.crash_bad == 0, "%zu crashes harvested, byte for byte as executed",
           t.crashes);
     check(t.hangs == 0, "no false hang was reported (%zu were)", t.hangs);
@@ -678,6 +690,96 @@ static void phase_bench(void)
            (double)ready / 1e6, (unsigned long long)u.rss_kb);
 }
 
+static void damage_queue(void);
+static void check_numbers(void);
+
+/* kill -9 at any moment, start-up included: nothing is lost, nothing comes twice. */
+static void phase_storm(void)
+{
+    struct err e = {0};
+    unsigned state = 1, deaths = 0;
+    for (int i = 0; i < 12; i++) {
+        size_t from = t.n_given;
+        new_mark();
+        if (i < 8)
+            new_gate(i);
+        deliver(from);
+        resume(5.0, 0);
+        state = state * 1103515245 + 12345;
+        pause_for((int64_t)(state >> 16 & 255) * NS_PER_MS);
+        kill(victim(0), SIGKILL);
+        deaths += wait_event("kill", 30 * NS_PER_S) == INSTANCE_DIED;
+        t.taken += t.in->report.taken;
+        harvest();
+        if (i < 11 && t.in->ops->start(t.in, NULL, 0, true, &e) < 0)
+            give_up("start", e.msg);
+    }
+    start(true);
+    check(turn(1.0), "%u kills, then a turn", deaths);
+    harvest();
+    int twice = 0;
+    for (size_t i = 0; i < t.n_given; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "mark %.8s\n", t.given[i].data + 4);
+        twice += t.given[i].imported > 1 || (t.given[i].mark && logged(text) > 1);
+    }
+    check(twice == 0, "%d imports came twice", twice);
+    check(t.echoes == 0, "nothing we gave came back as a find (%zu did)", t.echoes);
+    check_queue("out/default/queue");
+    resume(5.0, 0);
+    kill(victim(0), SIGKILL);
+    wait_event("kill", 30 * NS_PER_S);
+    harvest();
+    damage_queue();
+    start(true);
+    check(turn(2.0), "a turn on a repaired queue");
+    harvest();
+    check_numbers();
+}
+
+/* What a kill in the middle of afl-fuzz's own writing leaves: an empty file, a missing one, an empty one at
+ * the end.  The numbers must stay what they are. */
+static void damage_queue(void)
+{
+    struct strv files = {0};
+    char *dir = fs_join(t.o.dir, "out/default/queue");
+    if (fs_list(dir, &files, NULL) < 0 || files.n < 8)
+        give_up("damage", "no queue");
+    size_t from = files.n - 4; /* behind the seeds */
+    char *a = fs_join(dir, files.v[from]), *b = fs_join(dir, files.v[from + 1]),
+         *c = str_fmt("%s/id:%06zu,src:000000,time:1,execs:1,op:havoc", dir, files.n - 1);
+    int fd = open(c, O_CREAT | O_WRONLY, 0644);
+    check(truncate(a, 0) == 0 && unlink(b) == 0 && fd >= 0, "its queue was damaged");
+    close(fd);
+    free(a);
+    free(b);
+    free(c);
+    free(dir);
+    strv_free(&files);
+}
+
+static void check_numbers(void)
+{
+    struct strv files = {0};
+    char *dir = fs_join(t.o.dir, "out/default/queue");
+    int same = 0, unknown = 0;
+    long last = -1;
+    if (fs_list(dir, &files, NULL) < 0)
+        give_up("queue", "gone");
+    for (size_t i = 0; i < files.n; i++) {
+        if (!str_starts(files.v[i], "id:"))
+            continue;
+        long id = strtol(files.v[i] + 3, NULL, 10);
+        same += id == last;
+        last = id;
+        unknown += !strv_has(&t.names, files.v[i]) && !strstr(files.v[i], "orig:hole");
+    }
+    check(same == 0 && unknown == 0, "after the repair %d numbers twice, %d files missed", same,
+          unknown);
+    free(dir);
+    strv_free(&files);
+}
+
 /* Nothing to start with that works: the second start adds an input of its own. */
 static void phase_bad_seeds(void)
 {
@@ -750,7 +852,7 @@ int main(int argc, char **argv)
 {
     if (argc != 5) {
         fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin TARGET "
-                        "turns|slow|kill|orphan|bare|sizes|bench|badseeds\n");
+                        "turns|slow|kill|orphan|storm|bare|sizes|bench|badseeds\n");
         return 2;
     }
     bool orphan = strcmp(argv[4], "orphan") == 0;
@@ -775,6 +877,8 @@ int main(int argc, char **argv)
         phase_sizes();
     else if (strcmp(argv[4], "bench") == 0)
         phase_bench();
+    else if (strcmp(argv[4], "storm") == 0)
+        phase_storm();
     else if (strcmp(argv[4], "turns") == 0)
         phase_turns();
     else if (strcmp(argv[4], "slow") == 0)

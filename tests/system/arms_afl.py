@@ -50,6 +50,7 @@ def main():
         plain = {"CAROL_NO_NAMESPACES": "1"}
         jobs += [("aflpp", "libfuzzer", "kill", plain, lib), ("aflpp", "libfuzzer", "orphan", {}, lib),
                  ("darwin", "libfuzzer", "orphan", plain, lib)]
+        jobs += [("aflpp", "libfuzzer", "storm", {}, lib), ("mopt", "file", "storm", plain, prog)]
         jobs += [("aflpp", "libfuzzer", "bare", bare_engines(tmp), lib),
                  ("aflpp", "libfuzzer", "badseeds", {}, lib), ("mopt", "file", "badseeds", {}, prog)]
         failed = 0
