@@ -28,6 +28,7 @@ static const char options[] =
     "  -j, --jobs N          families built at the same time (default: one per cpu)\n"
     "      --engines DIR     the fuzzers to build for, instead of Carol's own\n"
     "      --force           build again even where nothing changed\n"
+    "      --json            print the manifest (DIR/carol-build.json) when done\n"
     "\n"
     "The script sees CC CXX CFLAGS CXXFLAGS LIB_FUZZING_ENGINE SRC WORK OUT SANITIZER\n"
     "FUZZING_ENGINE ARCHITECTURE FUZZING_LANGUAGE.  What did not change is not built again.\n"
@@ -162,6 +163,16 @@ static void say_what_is_kept(const struct build_opts *o)
     free(path);
 }
 
+static void print_manifest(const struct build_opts *o)
+{
+    char *path = fs_join(o->dir, "carol-build.json");
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    if (fs_read(path, &b, NULL) == 0 && b.len)
+        fputs(b.p, stdout);
+    buf_free(&b);
+    free(path);
+}
+
 /* --- options --- */
 
 enum {
@@ -172,6 +183,7 @@ enum {
     OPT_ARGS,
     OPT_FORCE,
     OPT_ENGINES,
+    OPT_JSON,
     OPT_HELP
 };
 
@@ -185,6 +197,7 @@ static const struct option longs[] = {
     {"jobs", required_argument, NULL, 'j'},
     {"force", no_argument, NULL, OPT_FORCE},
     {"engines", required_argument, NULL, OPT_ENGINES},
+    {"json", no_argument, NULL, OPT_JSON},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -246,6 +259,7 @@ int cli_build(int argc, char **argv)
 {
     struct build_opts o = {0};
     struct err e = {0};
+    bool json = false;
     int rc = family_parse_list("all", o.family, &e), dashes = 1, c;
     while (dashes < argc && strcmp(argv[dashes], "--") != 0)
         dashes++;
@@ -256,6 +270,10 @@ int cli_build(int argc, char **argv)
     while (rc == 0 && (c = getopt_long(dashes, argv, "o:j:", longs, NULL)) != -1) {
         if (c == OPT_HELP)
             return cli_help(cli_find("build"), options);
+        if (c == OPT_JSON) {
+            json = true;
+            continue;
+        }
         rc = set_option(&o, c, optarg, &e);
     }
     if (rc == 0 && optind < dashes) {
@@ -278,6 +296,8 @@ int cli_build(int argc, char **argv)
         say_what_was_made(&o, &r);
     else if (rc == -ECHILD)
         say_what_is_kept(&o);
+    if (json && r.targets.n)
+        print_manifest(&o);
     build_result_free(&r);
     if (rc == -EINTR) {
         cli_fail(&e);

@@ -265,12 +265,12 @@ void family_kit_free(struct family_kit *k)
 }
 
 /* The word after `mark` in what the program prints for `flag`. */
-static char *version_word(const char *program, const char *flag, const char *mark)
+static char *ask_version(const char *program, const char *flag, const char *mark)
 {
     struct buf out = BUF_INIT(1 << 16);
     const char *argv[] = {program, flag, NULL};
     char *word = NULL;
-    int rc = run_capture(argv, NULL, 20, &out, NULL);
+    int rc = run_capture(argv, NULL, 60, &out, NULL);
     char *at = rc != -ETIME && out.p ? strstr(out.p, mark) : NULL; /* usage texts exit with 1 */
     if (at) {
         at += strlen(mark);
@@ -280,18 +280,34 @@ static char *version_word(const char *program, const char *flag, const char *mar
     return word ? word : xstrdup("of unknown version");
 }
 
+/* Six families ask the same two programs: each is run once. */
+static const char *version_word(const char *program, const char *flag, const char *mark)
+{
+    static struct {
+        char *program, *word;
+    } known[4];
+    static size_t n;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(known[i].program, program) == 0)
+            return known[i].word;
+    size_t i = n < 4 ? n++ : 3;
+    free(known[i].program);
+    free(known[i].word);
+    known[i].program = xstrdup(program);
+    known[i].word = ask_version(program, flag, mark);
+    return known[i].word;
+}
+
 char *family_compiler(const struct family_kit *k)
 {
-    char *version = version_word(k->clang, "--version", "clang version ");
+    const char *version = version_word(k->clang, "--version", "clang version ");
     const char *base = strrchr(k->clang, '/');
     char *clang = str_fmt("%s %s", base ? base + 1 : k->clang, version), *all = clang;
     if (k->family == FAMILY_AFL || k->family == FAMILY_LAF) {
-        char *fuzz = where_engine("afl/afl-fuzz"), *afl = version_word(fuzz, "-V", "++");
-        all = str_fmt("afl-clang-fast %s (%s)", afl, clang);
-        free(afl);
+        char *fuzz = where_engine("afl/afl-fuzz");
+        all = str_fmt("afl-clang-fast %s (%s)", version_word(fuzz, "-V", "++"), clang);
         free(fuzz);
         free(clang);
     }
-    free(version);
     return all;
 }

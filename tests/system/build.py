@@ -152,6 +152,9 @@ def cache(d):
        "families of the old source leave the manifest", manifest(d / "out")["families"].keys())
     code, said = carol("-o", "out", *few, "harness.c", "--", "-DUNUSED=2", cwd=d)
     ok(code == 0 and said.count(": built") == 2, "a changed flag rebuilds", said)
+    p = subprocess.run([CAROL, "build", "-o", "out", *few, "--json", "harness.c", "--", "-DUNUSED=2"], cwd=d,
+                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    ok(json.loads(p.stdout) == manifest(d / "out"), "--json prints the manifest and nothing else", p.stdout)
     (d / "out" / "plain" / "harness").write_bytes(b"broken")
     code, said = carol("-o", "out", *few, "harness.c", "--", "-DUNUSED=2", cwd=d)
     ok(code == 0 and "afl: cached" in said and "plain: built" in said,
