@@ -641,9 +641,10 @@ static void phase_bare(void)
 /* 60 imports from 1 byte to 1 MB, ten per turn, of bytes that do not crash the target. */
 static void phase_sizes(void)
 {
-    enum { N = 60, PER_TURN = 10, MOST = 1 << 20 };
-    uint8_t *data = xmalloc(MOST);
-    for (size_t i = 0; i < MOST; i++)
+    enum { N = 60, PER_TURN = 10 };
+    const size_t most = (size_t)1 << 20;
+    uint8_t *data = xmalloc(most);
+    for (size_t i = 0; i < most; i++)
         data[i] = (uint8_t)(i * i % 251 % 128);
     bool all = true;
     double size = 1;
@@ -651,7 +652,7 @@ static void phase_sizes(void)
         struct input in[PER_TURN];
         struct err e = {0};
         for (int k = 0; k < PER_TURN; k++, size *= 1.2649) { /* 2^20 in 59 steps */
-            size_t n = i + k == N - 1 || size > MOST ? MOST : (size_t)size;
+            size_t n = i + k == N - 1 || size > (double)most ? most : (size_t)size;
             in[k] = (struct input){.id = BIG_FROM + i + k, .data = data, .size = n};
         }
         if (t.in->ops->deliver(t.in, ++t.batch, in, PER_TURN, &e) < 0)
