@@ -3,6 +3,7 @@
 
 usage: build.py CAROL          prints TAP; makes its projects in a temporary directory
 """
+import hashlib
 import json
 import os
 import shutil
@@ -395,6 +396,20 @@ def private(out):
     return [p.name for p in Path(out).glob(".tmp-*")]
 
 
+def stop_midway(command, d, mark, number):
+    """Starts a build, sends the signal when its sleepers run, waits until they are gone."""
+    p = subprocess.Popen(command, cwd=d, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    until = time.monotonic() + 60
+    while len(left_over("sleep\0" + mark)) < 4 and time.monotonic() < until:
+        time.sleep(0.05)
+    p.send_signal(number)
+    said = p.communicate(timeout=60)[0].decode()
+    until = time.monotonic() + 30
+    while left_over(mark) and time.monotonic() < until:
+        time.sleep(0.05)
+    return p, said
+
+
 def interrupted(top):
     d = top / "slow"
     write(d / "t.c", "int main(void) { return 0; }\n")
@@ -403,15 +418,7 @@ def interrupted(top):
           0o755)
     command = [CAROL, "build", "-o", "out", "--families", "plain,asan", "--", "./build.sh"]
     for number, name in ((signal.SIGKILL, "kill -9"), (signal.SIGINT, "Ctrl-C")):
-        p = subprocess.Popen(command, cwd=d, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        until = time.monotonic() + 60
-        while len(left_over("sleep\0" + mark)) < 4 and time.monotonic() < until:
-            time.sleep(0.05)
-        p.send_signal(number)
-        said = p.communicate(timeout=60)[0].decode()
-        until = time.monotonic() + 30
-        while left_over(mark) and time.monotonic() < until:
-            time.sleep(0.05)
+        p, said = stop_midway(command, d, mark, number)
         ok(not left_over(mark), f"{name} midway: no process is left", left_over(mark))
         ok(not (d / "out/carol-build.json").exists() and not (d / "out/plain").exists(),
            f"{name} midway: no manifest, no half build", os.listdir(d / "out"))
@@ -423,6 +430,13 @@ def interrupted(top):
     code, said = carol(*command[2:], cwd=d)
     ok(code == 0 and len(manifest(d / "out")["families"]) == 2 and not private(d / "out"),
        "the next build works and removes the remains", said)
+    before = (d / "out/carol-build.json").read_text()
+    (d / "fast").unlink()
+    stop_midway(command, d, mark, signal.SIGKILL)
+    digests = {f: hashlib.sha256((d / "out" / x["binary"]).read_bytes()).hexdigest() == x["build_id"]
+               for f, x in manifest(d / "out")["families"].items()}
+    ok((d / "out/carol-build.json").read_text() == before and all(digests.values()),
+       "kill -9 in a rebuild: the old build is still whole", digests)
 
 
 def one_fails(top):
