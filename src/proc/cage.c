@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -144,9 +145,10 @@ static int wait_program(pid_t program, const sigset_t *signals)
     }
 }
 
-_Noreturn static void be_init(const struct cage_opts *o, bool namespaced, uid_t uid, gid_t gid,
+_Noreturn static void be_init(const struct cage_opts *o, const struct cage *c, uid_t uid, gid_t gid,
                               int status_fd)
 {
+    bool namespaced = c->namespaced;
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
@@ -178,6 +180,8 @@ _Noreturn static void be_init(const struct cage_opts *o, bool namespaced, uid_t 
     pid_t program = fork();
     if (program == 0)
         run_program(o, report[1]);
+    if (c->program)
+        *c->program = program;
     close(report[1]);
     int keep = fcntl(status_fd, F_DUPFD_CLOEXEC, 3), err_fd = fcntl(report[0], F_DUPFD_CLOEXEC, 3);
     for (int fd = 0, n = (int)sysconf(_SC_OPEN_MAX); fd < n && fd < 4096; fd++)
@@ -239,12 +243,80 @@ bool cage_own_proc_works(void)
     return known == 1;
 }
 
+/* --- without namespaces, should an init be killed: its orphans come to us ---------------------------- */
+static pid_t mine[1024]; /* children that are no orphans: live inits, and what we had when we began */
+static size_t n_mine;
+
+static bool is_mine(pid_t pid)
+{
+    for (size_t i = 0; i < n_mine; i++)
+        if (mine[i] == pid)
+            return true;
+    return false;
+}
+
+static void note_init(pid_t pid)
+{
+    if (n_mine < sizeof mine / sizeof *mine)
+        mine[n_mine++] = pid;
+}
+
+static void forget_init(pid_t pid)
+{
+    for (size_t i = 0; i < n_mine; i++)
+        if (mine[i] == pid) {
+            mine[i] = mine[--n_mine];
+            return;
+        }
+}
+
+static void expect_orphans(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    n_mine += tree_children(getpid(), mine + n_mine, sizeof mine / sizeof *mine - n_mine);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* They arrive one after the other: the program dies with its init, and then its own children come. */
+static void kill_orphans(void)
+{
+    for (int round = 0, empty = 0; round < 500 && empty < 5; round++) {
+        pid_t pids[1024];
+        size_t n = tree_children(getpid(), pids, 1024);
+        bool found = false;
+        for (size_t i = 0; i < n; i++) {
+            if (is_mine(pids[i]))
+                continue;
+            found = true;
+            tree_kill(pids[i], 1);
+            waitpid(pids[i], NULL, 0);
+        }
+        empty = found ? 0 : empty + 1;
+        poll(NULL, 0, 2);
+    }
+}
+
+static int share_program(struct cage *c, struct err *e)
+{
+    void *page = mmap(NULL, sizeof *c->program, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return err_sys(e, "mmap");
+    c->program = page;
+    expect_orphans();
+    return 0;
+}
+
 int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
 {
     *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};
     c->namespaced = !o->no_namespace &&
                     (o->own_proc ? cage_own_proc_works() : cage_namespaces_work());
-    int p[2];
+    int p[2], rc = c->namespaced ? 0 : share_program(c, e);
+    if (rc < 0)
+        return rc;
     if (pipe2(p, O_CLOEXEC) < 0)
         return err_sys(e, "pipe");
     uid_t uid = geteuid();
@@ -256,7 +328,7 @@ int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
     c->init = clone_init(c->namespaced ? NAMESPACES | mounts : 0, &c->pidfd);
     if (c->init == 0) {
         close(p[0]);
-        be_init(o, c->namespaced, uid, gid, p[1]);
+        be_init(o, c, uid, gid, p[1]);
     }
     int saved = errno;
     sigprocmask(SIG_SETMASK, &old, NULL);
@@ -267,6 +339,7 @@ int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
         return err_sys(e, "cannot start %s", o->argv[0]);
     }
     c->status_fd = p[0];
+    note_init(c->init);
     return 0;
 }
 
@@ -292,13 +365,21 @@ void cage_reap(struct cage *c, struct cage_end *end)
 {
     struct word w = {.wait_status = SIGKILL};
     ssize_t n = read(c->status_fd, &w, sizeof w);
-    (void)n; /* nothing read: the init itself was killed, and everything inside with it */
+    bool killed = n != (ssize_t)sizeof w; /* the init itself */
     *end = (struct cage_end){.exec_errno = w.exec_errno,
                              .exited = WIFEXITED(w.wait_status),
                              .code = WIFEXITED(w.wait_status) ? WEXITSTATUS(w.wait_status) : 0,
                              .signal = WIFSIGNALED(w.wait_status) ? WTERMSIG(w.wait_status) : 0};
     if (c->init > 0)
         waitpid(c->init, NULL, 0);
+    forget_init(c->init);
+    if (c->program) {
+        if (killed) {
+            kill_orphans();
+            remove_segments_of(*c->program);
+        }
+        munmap(c->program, sizeof *c->program);
+    }
     close(c->status_fd);
     close(c->pidfd);
     *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};

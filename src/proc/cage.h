@@ -4,7 +4,8 @@
  * of a new user+PID+IPC namespace: when it dies, for whatever reason, the kernel kills everything
  * inside and frees its shared memory; it dies with the supervisor (PR_SET_PDEATHSIG).  Elsewhere the
  * init is a child subreaper that kills every descendant and removes the SysV segments of the program
- * before it leaves.  The init also reaps orphans, so there are no zombies.
+ * before it leaves; should the init itself be killed, the supervisor, a subreaper too, does that.  The
+ * init also reaps orphans, so there are no zombies.
  *
  *     struct cage c;
  *     cage_start(&c, &(struct cage_opts){.argv = argv, .out = fd, ...}, &e);
@@ -45,6 +46,7 @@ struct cage {
     int pidfd;     /* of the init */
     int status_fd; /* readable when the program ended */
     bool namespaced;
+    pid_t *program; /* without namespaces: as the init sees it, shared with it */
 };
 
 struct cage_end {

@@ -91,7 +91,7 @@ def accounting_adds_up(status):
 
 def ensemble():
     out, before = TEMP / "ensemble", segments()
-    budget = 26
+    budget = 24
     p = carol.start("fuzz", "-b", tote(), "-i", TOTE / "seeds", "-o", out, "-j", 2, "-d", f"{budget}s",
                     "--turn", "2s", "--seed", 1, log=TEMP / "ensemble.log")
     began = time.monotonic()
@@ -175,7 +175,9 @@ class Chaos:
             shutil.rmtree(self.out, ignore_errors=True)
             args = ["-b", tote(), "-i", TOTE / "seeds", "-o", self.out, "-j", 2, "--seed", 7]
             args += ["--turn", "1s"]
-        self.p = carol.start("fuzz", *args, "-d", "1h", log=self.log)
+        # now and then as on a host that forbids namespaces, where cleaning up is Carol's own work
+        env = {"CAROL_NO_NAMESPACES": "1"} if self.rng.random() < 0.3 else None
+        self.p = carol.start("fuzz", *args, "-d", "1h", log=self.log, env=env)
 
     def strike(self):
         kinds = victims(self.p.pid, tote())
@@ -211,7 +213,7 @@ def rows_or_none(out):
         return None
 
 
-def chaos(seconds=28):
+def chaos(seconds=26):
     out, before = TEMP / "chaos", segments()
     seed = int(os.environ.get("CAROL_CHAOS_SEED", random.randrange(1 << 30)))
     print(f"# chaos for {seconds} s, CAROL_CHAOS_SEED={seed}", flush=True)
