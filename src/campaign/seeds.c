@@ -143,7 +143,8 @@ static void on_measured(void *arg, struct eval_job *job)
                   job->n, c->o.out);
         campaign_fail(c, &e);
     } else {
-        log_info("%zu seeds cover %u of %u edges", good, c->f.ledger.covered, c->env.table->n_edges);
+        log_info("%zu %s %u of %u edges", good, good == 1 ? "seed covers" : "seeds cover",
+                 c->f.ledger.covered, c->env.table->n_edges);
     }
     round0_free(r);
     if (!c->failed)

@@ -187,6 +187,18 @@ static void on_signal(void *arg, int signo)
     campaign_interrupt(arg);
 }
 
+/* A closed terminal ends it cleanly too, but not under nohup. */
+static int take_signals(struct loop *l, struct campaign *c, struct err *e)
+{
+    struct sigaction hup;
+    int rc = loop_signal(l, SIGINT, on_signal, c, e);
+    if (rc == 0)
+        rc = loop_signal(l, SIGTERM, on_signal, c, e);
+    if (rc == 0 && sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
+        rc = loop_signal(l, SIGHUP, on_signal, c, e);
+    return rc;
+}
+
 static void last_words(const struct campaign *c, const char *out)
 {
     const struct tally *t = campaign_tally(c);
@@ -224,9 +236,7 @@ static int run(struct fuzz_args *a, struct err *e)
         rc = campaign_new(&c, &a->o, &env, &r.target, e);
     }
     if (rc == 0)
-        rc = loop_signal(r.loop, SIGINT, on_signal, c, e);
-    if (rc == 0)
-        rc = loop_signal(r.loop, SIGTERM, on_signal, c, e);
+        rc = take_signals(r.loop, c, e);
     if (rc == 0) {
         signal(SIGPIPE, SIG_IGN);
         rc = campaign_run(c, e);
