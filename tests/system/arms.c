@@ -8,7 +8,7 @@
  * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), storm (kill -9 at any
  * moment), bare (an engine that
  * does not load the library: SIGSTOP), sizes (60 imports of 1 byte to 1 MB), bench, badseeds (all seeds crash, hang or are empty).  TAP on stdout.
- * CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays. */
+ * CAROL_TEST_DICT: a dictionary; CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays. */
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/str.h"
@@ -325,6 +325,7 @@ static void open_instance(char **argv)
     t.o = (struct instance_opts){.fuzzer = argv[1],
                                  .dir = sub,
                                  .target = &t.m,
+                                 .dict = getenv("CAROL_TEST_DICT"),
                                  .timeout_ms = TIMEOUT_MS,
                                  .mem_bytes = strcmp(argv[4], "sizes") == 0 ? 0 : UINT64_C(1) << 31,
                                  .seed = 7};

@@ -42,7 +42,10 @@ def main():
         build(tmp + "/main", "-DTOY_MAIN", options=("--kind", "file", "--args", "@@"))
         lib, prog = tmp + "/lib", tmp + "/main"
         jobs = [(a, "libfuzzer", "turns", {}, lib) for a in ARMS]
-        jobs += [(a, "file", "turns", {}, prog) for a in ARMS]
+        with open(tmp + "/words @2.dict", "w", encoding="ascii") as f: # afl-fuzz takes @2 for a level
+            f.write('gate="GATE"\nhigh="\\xf1\\x02"\n')
+        words = {"CAROL_TEST_DICT": tmp + "/words @2.dict"}
+        jobs += [(a, "file", "turns", words, prog) for a in ARMS]
         jobs += [("aflpp", "stdin", "turns", {}, prog)]
         jobs += [(a, "libfuzzer", "slow", {}, lib) for a in ARMS]
         jobs += [(a, "libfuzzer", "kill", {}, lib) for a in ARMS]
