@@ -5,9 +5,9 @@
  *
  * KIND: libfuzzer, file, stdin.  TARGET: a directory made by carol build, or the binary itself.
  * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
- * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), storm (kill -9 at any
- * moment), bare (an engine that
- * does not load the library: SIGSTOP), sizes (60 imports of 1 byte to 1 MB), bench, badseeds (all seeds crash, hang or are empty).  TAP on stdout.
+ * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), storm (kill -9 at
+ * any moment), bare (an engine that does not load the library: SIGSTOP), sizes (60 imports of 1 byte to
+ * 1 MB), badseeds (all seeds crash, hang or are empty), bench (for bench/control.sh).  TAP on stdout.
  * CAROL_TEST_DICT: a dictionary; CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays. */
 #include "base/die.h"
 #include "base/fs.h"
