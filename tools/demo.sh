@@ -9,8 +9,19 @@ seconds=${1:-60}
 demo=${DEMO:-build/demo}
 carol=./carol
 
-step() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+bold='' plain=''
+[[ -t 1 ]] && bold=$'\033[1m' plain=$'\033[0m'
+step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 say() { printf '%s\n' "$*"; }
+
+# What AddressSanitizer says about each of at most 200 crashing inputs, counted.
+bugs() {
+    local asan=$1 dir=$2 f
+    find "$dir" -type f 2>/dev/null | sort | head -n 200 | while read -r f; do
+        ASAN_OPTIONS=detect_leaks=0 timeout 10 "$asan" "$f" 2>&1 |
+            sed -n 's/^SUMMARY: AddressSanitizer: \([^ ]*\) .* in \([^ ]*\).*/\1 in \2/p' | head -n 1 || true
+    done | sort | uniq -c | sort -rn
+}
 
 [[ -x $carol ]] || make all
 rm -rf "$demo"
@@ -24,8 +35,9 @@ step "2. The campaign: $(nproc) cores, $seconds s, turns of 3 s:"
 say "   $carol fuzz -b $demo/target -i examples/tote/seeds -o $demo/campaign -d ${seconds}s --turn 3s"
 $carol fuzz -b "$demo/target" -i examples/tote/seeds -o "$demo/campaign" -d "${seconds}s" --turn 3s
 
-step "3. What was found:"
-$carol status "$demo/campaign"
+asan=$(find "$demo/target/asan" -type f -perm -u+x | head -n 1)
+step "3. The crashing inputs on the AddressSanitizer build, counted by fault and function:"
+bugs "$asan" "$demo/campaign/crashes"
 
 step "4. Every decision, computed again from the journal:"
 $carol replay "$demo/campaign"
@@ -35,10 +47,12 @@ first=$(find "$demo/campaign/crashes" -type f 2>/dev/null | sort | head -n 1 || 
 if [[ -n $first ]]; then
     say "  $carol cover -b $demo/target $first"
     say "                                   what a crashing input does on the neutral build"
-    say "  $(find "$demo/target/asan" -type f -perm -u+x | head -n 1) $first"
+    say "  $asan $first"
     say "                                   and under AddressSanitizer: the bug itself"
 fi
-say "  $carol fuzz --resume $demo/campaign -d 10m
+say "  $carol status $demo/campaign
+                                   its state; --json for programs; also while it runs
+  $carol fuzz --resume $demo/campaign -d 10m
                                    go on where it stopped, for ten minutes in all
   $carol build -o out/mine my_fuzzer.c my_library.c
   $carol fuzz -b out/mine -i my_seeds -o out/campaign
