@@ -234,7 +234,7 @@ def cxx_script(top):
        "--target chooses one, from the cache", said)
     ok(all(m[k] and (d / "out" / m[k]).exists() for k in ("dict", "seeds", "options")),
        "dictionary, seeds and options beside it are recorded", m)
-    a, b = write(d / "in1", "a b c"), write(d / "in2", "a b c d e")
+    a, b = write(top / "in1", "a b c"), write(top / "in2", "a b c d e")
     wrong = [w for n in names for w in same_everywhere(d / "out", n, [((a,),), ((b,),)])]
     ok(not wrong, "every target does the same in every family, exceptions too", "\n".join(wrong))
     maps = {t["target"]: t["families"]["afl"]["map_size"] for t in m["targets"]}
@@ -300,7 +300,7 @@ def cmake_project(top):
         return
     m = manifest(d / "out")
     ok(m["kind"] == "file" and m["args"] == ["@@"] and len(m["families"]) == 4, "its kind is file", m)
-    yes, no = write(d / "yes", "foo o\n"), write(d / "no", "no\n")
+    yes, no = write(top / "yes", "foo o\n"), write(top / "no", "no\n")
     wrong = same_everywhere(d / "out", "cfile", [((yes,),), ((no,),), (("/none",),), ((),)])
     ok(not wrong, "probes, generated code and output are the same in every family", "\n".join(wrong))
     ok(b"HFReadyTag" not in (d / "out/hfuzz/cfile").read_bytes(),
