@@ -26,11 +26,12 @@ SLOW_US = 5000
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def measure(command, env):
+def measure(command, env, cwd):
     """CPU and wall seconds of a command and all it leaves, orphans included."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     with subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env) as process:
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env,
+                          cwd=cwd) as process:
         code = process.wait(timeout=600)
     while True:  # what was orphaned is ours now: its time counts when it is reaped
         try:
@@ -80,7 +81,7 @@ def compare(carol, name, build, libfuzzer, corpus):
         cpu, wall = {}, {}
         for _ in range(ROUNDS):
             for who, command in commands(carol, build, libfuzzer, tmp / "corpus", tmp).items():
-                c, w = measure(command, env)
+                c, w = measure(command, env, tmp)
                 cpu.setdefault(who, []).append(c * 1e6 / n)
                 wall.setdefault(who, []).append(w * 1e6 / n)
     ours = min(cpu["carol cover"])
@@ -106,7 +107,7 @@ def main():
     good = True
     for spec in sys.argv[2:]:
         name, _, rest = spec.partition("=")
-        good = compare(carol, name, *rest.split(",")) and good
+        good = compare(carol, name, *map(os.path.abspath, rest.split(","))) and good
     return 0 if good else 1
 
 
