@@ -12,6 +12,7 @@
 #define CALIBRATION_CALLS 13
 #define MOPT_CYCLE 1000                  /* executions; MOpt tells of no entries */
 #define CALIBRATION_NS INT64_C(10000000) /* what a request may wait for a calibration */
+#define STEPS_MOST 5000 /* entries passed over in a row on the way to one that is quick */
 #define HAVOC_WAIT_NS INT64_C(500000000) /* what imports may wait for a havoc stage, at first */
 
 enum way { WAY_HAVOC = 0, WAY_ADDRESS, WAY_FUZZ };
@@ -20,6 +21,8 @@ static struct {
     enum way way;
     bool fuzzing;                    /* start-up is over */
     bool armed;                      /* the next execution may run an import */
+    bool hurry;                      /* imports waited too long: only entries that are quick */
+    unsigned steps;                  /* entries passed over since then */
     bool ran;                        /* at least one execution since the last queue_get */
     unsigned calibrating;            /* calls left in which nothing may be touched */
     int64_t calibration_ns;          /* when it began; 0: cannot be told */
@@ -139,6 +142,44 @@ static void park_in_calibration(void)
     st.calibration_ns = 0;
 }
 
+/* Entries, by their number, whose last visit reached the havoc stage: their deterministic stage is done or
+ * not due, so they get there again within a few executions. */
+static struct {
+    unsigned char *seen;
+    size_t room;
+    long current;
+    bool any;
+} quick = {.current = -1};
+
+static void note_quick(void)
+{
+    if (quick.current < 0 || quick.current > 1 << 24)
+        return;
+    size_t i = (size_t)quick.current;
+    if (i >= quick.room) {
+        size_t room = 2 * i + 1024;
+        unsigned char *p = realloc(quick.seen, room);
+        if (!p)
+            return;
+        memset(p + quick.room, 0, room - quick.room);
+        quick.seen = p;
+        quick.room = room;
+    }
+    quick.seen[i] = 1;
+    quick.any = true;
+}
+
+/* Is this entry to be fuzzed now? */
+static bool is_wanted(const char *name)
+{
+    const char *id = strstr(name, "/id:");
+    quick.current = id ? strtol(id + 4, NULL, 10) : -1;
+    size_t i = (size_t)quick.current;
+    if (!st.hurry || !quick.any || quick.current < 0 || (i < quick.room && quick.seen[i]))
+        return true;
+    return ++st.steps > STEPS_MOST;
+}
+
 /* Imports need a havoc stage, and the deterministic stage of one entry may take a quarter of an hour on a
  * slow target.  SIGUSR1 makes afl-fuzz put the entry off; each time the next may take twice as long. */
 static void hurry_to_havoc(void *from)
@@ -148,6 +189,7 @@ static void hurry_to_havoc(void *from)
     if (st.armed || !ctl_import_pending()) {
         st.waiting_ns = 0;
         st.patience_ns = HAVOC_WAIT_NS;
+        st.hurry = false;
         return;
     }
     int64_t now = ctl_real_ns();
@@ -156,6 +198,8 @@ static void hurry_to_havoc(void *from)
     } else if (now - st.waiting_ns > st.patience_ns) {
         st.waiting_ns = now;
         st.patience_ns *= 2;
+        st.hurry = true;
+        st.steps = 0;
         raise(SIGUSR1);
     }
 }
@@ -216,14 +260,13 @@ void afl_custom_post_run(void *data)
 unsigned char afl_custom_queue_get(void *data, const unsigned char *name)
 {
     (void)data;
-    (void)name;
     if (st.ran && st.fuzzing && st.way != WAY_ADDRESS)
         ctl_add_cycle();
     st.ran = false;
     st.fuzzing = true;
     st.calibrating = 0; /* whatever was calibrated is done before the next entry begins */
     ctl_safe_point();
-    return 1;
+    return is_wanted((const char *)name);
 }
 
 unsigned char afl_custom_queue_new_entry(void *data, const unsigned char *name,
@@ -252,6 +295,7 @@ size_t afl_custom_havoc_mutation(void *data, unsigned char *buf, size_t n, unsig
     (void)max;
     *out = buf;
     st.calibrating = 0;
+    note_quick();
     st.armed = st.way == WAY_HAVOC && ctl_import_pending();
     return n;
 }
