@@ -6,10 +6,10 @@
 #   tools/setup.sh lint      also what `make lint` needs
 #   tools/setup.sh --print   only prints the command that would install what is missing
 #
-# Names: Debian 12 (tried, also from a bare debootstrap: docs/decisions.md).  Debian 13 and Ubuntu
-# 24.04 were not tried on a machine; their package lists were read.  All names below are the same
-# there, except: cargo (13: `cargo` is recent enough; 24.04: the newest `cargo-1.NN`) and, on a
-# release without clang-19, clang-16, which serves the neutral, asan and plain families only.
+# Names: tried on Debian 12, Debian 13 and Ubuntu 24.04, each from a bare debootstrap
+# (docs/decisions.md).  They differ in one thing, a cargo that is recent enough: `cargo-web` on Debian
+# 12, `cargo` on 13, the newest `cargo-1.NN` on Ubuntu 24.04.  On a release without clang-19 (not
+# tried), clang-16 serves the neutral, asan and plain families only.
 set -euo pipefail
 export LC_ALL=C
 
