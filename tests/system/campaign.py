@@ -192,8 +192,12 @@ class Chaos:
             self.p.wait(timeout=30)
 
     def run(self, witness):
-        end = time.monotonic() + self.seconds
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while True:
+            took = time.monotonic() - began
+            enough = len(witness.turns) >= 8 and len(witness.seen["seeds"]) > 20
+            if took > self.seconds * (1 if enough else 3):
+                break
             self.keep_alive()
             next_strike = time.monotonic() + self.rng.uniform(0.3, 3.0)
             while time.monotonic() < next_strike:
@@ -233,7 +237,7 @@ def chaos(seconds=26):
        f"{c.bad_ends}\n{log_of('chaos')}")
     lost = w.missing()
     ok(not lost, f"nothing acknowledged is lost: {seen}, {len(w.turns)} turns", "\n".join(lost))
-    ok(w.looks > 10 and seen["seeds"] > 3 and w.turns, "and something was acknowledged", seen)
+    ok(w.looks > 10 and seen["seeds"] > 20 and len(w.turns) >= 8, "and something was acknowledged", seen)
     ok(not w.backwards, "the clock never goes back", w.backwards)
     twice = twice_imported(out)
     ok(not twice, "no instance imports a seed twice, or its own", twice)
@@ -363,7 +367,7 @@ def nasty():
     ok(code == 0 and s.get("turns", 0) > 0 and s.get("elapsed_s", 60) < 40,
        "a target that forks, talks and never crashes; --stop-on-plateau ends it", f"{code}\n{text}\n{s}")
     ok(s.get("crashes") == 0, "and nothing is called a crash", s)
-    ok("spin is set aside" in text and any((out / "hangs").glob("*")) and s.get("hangs") == 1,
+    ok("spin is set aside" in text and any((out / "hangs").glob("*")) and s.get("hangs", 0) >= 1,
        "its seed that hangs is set aside", f"{text}\n{os.listdir(out)}")
     nothing_left("nasty targets", before)
 
