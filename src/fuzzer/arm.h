@@ -16,7 +16,7 @@ struct live; /* fuzzer/live.h: the common part of a real instance */
 struct arm {
     const char *name;
     enum family family;
-    const char *cycle;   /* one internal cycle, in words */
+    const char *cycle; /* one internal cycle, in words */
     /* Are engine, library and binary there?  The message names the missing file and the fix. */
     int (*check)(const struct instance_opts *o, struct err *e);
     /* Lay out the start corpus (first start only; `again` finds the fuzzer's own directory). */

@@ -50,7 +50,7 @@ enum instance_state {
     INST_STARTING, /* before its first safe point */
     INST_PARKED,
     INST_RUNNING,
-    INST_DEAD,     /* died; start with again=true */
+    INST_DEAD, /* died; start with again=true */
     INST_STOPPING,
     INST_STOPPED,
 };
@@ -68,18 +68,18 @@ struct turn_quota {
 };
 
 struct turn_report {
-    uint64_t execs, cycles;     /* in this turn */
-    uint64_t offered, taken;    /* imports: delivered before it, executed in it */
-    int64_t active_ns;          /* resume -> parked */
-    int64_t park_ns;            /* request (quota or cap reached by the supervisor) -> parked */
+    uint64_t execs, cycles;        /* in this turn */
+    uint64_t offered, taken;       /* imports: delivered before it, executed in it */
+    int64_t active_ns;             /* resume -> parked */
+    int64_t park_ns;               /* request (quota or cap reached by the supervisor) -> parked */
     int64_t cpu_ns, cpu_parked_ns; /* of the process tree, in the turn and in the pause before it */
     bool died;
-    char why[256];              /* how it died */
+    char why[256]; /* how it died */
 };
 
 enum find_kind {
     FIND_NONE = 0,
-    FIND_SEED,    /* interesting by the fuzzer's own measure */
+    FIND_SEED, /* interesting by the fuzzer's own measure */
     FIND_CRASH,
     FIND_HANG,
     FIND_IMPORTED, /* no bytes: entry `entry` of its corpus is our seed number `seed` */
@@ -106,7 +106,8 @@ void harvest_add(struct harvest *h, struct find f); /* takes data and name */
 void harvest_free(struct harvest *h);
 
 struct instance_ops {
-    int (*start)(struct instance *in, const struct input *seeds, size_t n, bool again, struct err *e);
+    int (*start)(struct instance *in, const struct input *seeds, size_t n, bool again,
+                 struct err *e);
     int (*deliver)(struct instance *in, uint64_t batch, const struct input *inputs, size_t n,
                    struct err *e);
     int (*resume)(struct instance *in, const struct turn_quota *q, int cpu, struct err *e);
@@ -124,22 +125,22 @@ struct instance {
     int number;         /* which instance of that fuzzer, from 0 */
     enum instance_state state;
     struct turn_report report;
-    char *cursor;       /* of the last harvest that was committed; set it before start when resuming */
+    char *cursor; /* of the last harvest that was committed; set it before start when resuming */
     void (*on_event)(void *arg, struct instance *in, enum instance_event ev);
     void *arg;
 };
 
 /* What an instance needs to know.  Everything pointed to must outlive the instance. */
 struct instance_opts {
-    const char *fuzzer;            /* a name of fuzzer_names() */
+    const char *fuzzer; /* a name of fuzzer_names() */
     int number;
-    const char *dir;               /* its own directory, created when missing */
+    const char *dir; /* its own directory, created when missing */
     const struct manifest *target;
-    const char *const *args;       /* of a main() program: words with @@; NULL: none */
-    const char *dict;              /* dictionary file or NULL */
-    uint32_t timeout_ms;           /* per input, the same for all arms */
-    uint64_t mem_bytes;            /* address space of a target; 0: no limit */
-    uint64_t seed;                 /* of its random numbers */
+    const char *const *args; /* of a main() program: words with @@; NULL: none */
+    const char *dict;        /* dictionary file or NULL */
+    uint32_t timeout_ms;     /* per input, the same for all arms */
+    uint64_t mem_bytes;      /* address space of a target; 0: no limit */
+    uint64_t seed;           /* of its random numbers */
 };
 
 /* The six, in roster order: aflpp, darwin, honggfuzz, mopt, lafintel, radamsa; NULL at the end. */

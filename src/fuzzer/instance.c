@@ -18,7 +18,7 @@
 
 #define ATTACH_NS (2 * NS_PER_S) /* a library that is not there by then will never be */
 #define STOP_NS (2 * NS_PER_S)
-#define START_NS (60 * NS_PER_S) /* calibrating a start corpus may take this beyond the turn */
+#define START_NS (60 * NS_PER_S)     /* calibrating a start corpus may take this beyond the turn */
 #define START_STOP_NS (5 * NS_PER_S) /* and this once it shall end */
 
 static struct live *live_of(struct instance *in)
@@ -227,51 +227,6 @@ static void on_line(void *arg, const char *line)
         lv->arm->line(lv, line);
 }
 
-/* The file name /proc/self/exe will show in the fuzzer itself. */
-static char *executable_name(const char *argv0)
-{
-    char *real = realpath(argv0, NULL), *slash = real ? strrchr(real, '/') : NULL;
-    char *name = xstrdup(slash ? slash + 1 : argv0);
-    free(real);
-    return name;
-}
-
-/* Ours without what would steer a fuzzer behind our back, then the arm's. */
-static void environment(struct live *lv, const char *argv0, const struct strv *extra,
-                        struct strv *out)
-{
-    static const char *const drop[] = {"AFL_",        "__AFL",   "HFUZZ_", "HONGGFUZZ",
-                                       "LD_PRELOAD=", "TMPDIR=", CTL_ENV,  NULL};
-    for (char **s = environ; *s; s++) {
-        bool keep = true;
-        for (size_t i = 0; drop[i]; i++)
-            keep = keep && !str_starts(*s, drop[i]);
-        for (size_t i = 0; keep && i < extra->n; i++) {
-            size_t n = strcspn(extra->v[i], "=") + 1;
-            keep = strncmp(*s, extra->v[i], n) != 0;
-        }
-        if (keep)
-            strv_add(out, *s);
-    }
-    strv_addf(out, "TMPDIR=%s/tmp", lv->o.dir);
-    strv_addf(out, "%s=%s/ctl", CTL_ENV, lv->o.dir);
-    char *exe = executable_name(argv0);
-    strv_addf(out, "%s=%s", CTL_EXE_ENV, exe);
-    free(exe);
-    for (size_t i = 0; i < extra->n; i++)
-        strv_add(out, extra->v[i]);
-}
-
-static int fresh_tmp(struct live *lv, struct err *e)
-{
-    char *tmp = fs_join(lv->o.dir, "tmp");
-    int rc = fs_remove_tree(tmp, e);
-    if (rc == 0)
-        rc = fs_mkdirs(tmp, e);
-    free(tmp);
-    return rc;
-}
-
 static int spawn(struct live *lv, const struct strv *argv, const struct strv *env, struct err *e)
 {
     struct live_private *p = lv->p;
@@ -313,13 +268,13 @@ static int instance_start(struct instance *in, const struct input *seeds, size_t
     if (in->state != INST_NEW && in->state != INST_DEAD && in->state != INST_STOPPED)
         return err_set(e, -EBUSY, "%s #%d is running already", in->fuzzer, in->number);
     ctlpage_reset(lv->page);
-    int rc = fresh_tmp(lv, e);
+    int rc = live_fresh_tmp(lv, e);
     if (rc == 0 && !again)
         rc = lv->arm->prepare(lv, seeds, n, e);
     if (rc == 0)
         rc = lv->arm->command(lv, again, &argv, &extra, e);
     if (rc == 0) {
-        environment(lv, argv.v[0], &extra, &env);
+        live_environment(lv, argv.v[0], &extra, &env);
         rc = spawn(lv, &argv, &env, e);
     }
     if (rc == 0) {

@@ -24,6 +24,11 @@ CAROL_MUST_CHECK int live_open(struct instance **out, struct loop *l, const stru
                                const struct instance_opts *o, struct err *e);
 void live_kill_now(struct live *lv);
 
+/* fuzzer/surroundings.c */
+void live_environment(struct live *lv, const char *argv0, const struct strv *extra,
+                      struct strv *out);
+CAROL_MUST_CHECK int live_fresh_tmp(struct live *lv, struct err *e);
+
 /* fuzzer/opts.c: a copy that owns its strings; dir is made and becomes absolute. */
 CAROL_MUST_CHECK int live_copy_opts(struct instance_opts *to, const struct instance_opts *from,
                                     struct err *e);

@@ -1,0 +1,55 @@
+/* surroundings: what a fuzzer's process finds when it starts: its environment and an empty TMPDIR.  Starts
+ * nothing. */
+#include "base/die.h"
+#include "base/fs.h"
+#include "fuzzer/ctlpage.h"
+#include "fuzzer/live_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The file name /proc/self/exe will show in the fuzzer itself. */
+static char *executable_name(const char *argv0)
+{
+    char *real = realpath(argv0, NULL), *slash = real ? strrchr(real, '/') : NULL;
+    char *name = xstrdup(slash ? slash + 1 : argv0);
+    free(real);
+    return name;
+}
+
+/* Ours without what would steer a fuzzer behind our back, then the arm's. */
+void live_environment(struct live *lv, const char *argv0, const struct strv *extra,
+                      struct strv *out)
+{
+    static const char *const drop[] = {"AFL_",        "__AFL",   "HFUZZ_", "HONGGFUZZ",
+                                       "LD_PRELOAD=", "TMPDIR=", CTL_ENV,  NULL};
+    for (char **s = environ; *s; s++) {
+        bool keep = true;
+        for (size_t i = 0; drop[i]; i++)
+            keep = keep && !str_starts(*s, drop[i]);
+        for (size_t i = 0; keep && i < extra->n; i++) {
+            size_t n = strcspn(extra->v[i], "=") + 1;
+            keep = strncmp(*s, extra->v[i], n) != 0;
+        }
+        if (keep)
+            strv_add(out, *s);
+    }
+    strv_addf(out, "TMPDIR=%s/tmp", lv->o.dir);
+    strv_addf(out, "%s=%s/ctl", CTL_ENV, lv->o.dir);
+    char *exe = executable_name(argv0);
+    strv_addf(out, "%s=%s", CTL_EXE_ENV, exe);
+    free(exe);
+    for (size_t i = 0; i < extra->n; i++)
+        strv_add(out, extra->v[i]);
+}
+
+int live_fresh_tmp(struct live *lv, struct err *e)
+{
+    char *tmp = fs_join(lv->o.dir, "tmp");
+    int rc = fs_remove_tree(tmp, e);
+    if (rc == 0)
+        rc = fs_mkdirs(tmp, e);
+    free(tmp);
+    return rc;
+}
