@@ -1,7 +1,7 @@
 #!/bin/bash
 # What control costs: executions per CPU-second of afl-fuzz under control ÷ bare (same afl-fuzz, same
 # settings, no library), runs interleaved, median of the ratios; time from request to parked, start-up,
-# memory of a parked instance.
+# memory of a parked instance.  Exit 1 when a ratio is below 0.97.
 #
 #     bench/control.sh BUILD [ROUNDS] [SECONDS]
 set -euo pipefail
@@ -23,6 +23,7 @@ run() { # ENGINES ARM -> the line "bench ..."
     CAROL_ENGINES=$1 "$build/tests/system/arms" "$2" libfuzzer "$work/toy" bench 2>/dev/null | grep ^bench
 }
 
+below=0
 for arm in aflpp lafintel mopt; do
     : >"$work/ratios"
     : >"$work/lines"
@@ -36,7 +37,9 @@ for arm in aflpp lafintel mopt; do
     sort -n "$work/ratios" | awk -v arm=$arm '{ r[NR] = $0 } END { split(r[int((NR + 1) / 2)], m)
         printf "%-9s controlled / bare %.3f (median of %d; %d and %d execs per CPU-second there)\n",
                arm, m[1], NR, m[2], m[3] }'
+    sort -n "$work/ratios" | awk '{ r[NR] = $1 } END { exit r[int((NR + 1) / 2)] < 0.97 }' || below=1
     awk '{ p += $5; s += $8; k += $11 } END {
         printf "          parked %.2f ms after the request, ready after %.0f ms, %.1f MB parked\n",
                p / NR, s / NR, k / NR / 1024 }' "$work/lines"
 done
+exit $below
