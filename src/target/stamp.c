@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "target/source.h"
+#include "target/table.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -111,17 +112,28 @@ int stamp_read(const char *dir, struct stamp *s, struct err *e)
     return rc;
 }
 
+/* The table beside a neutral program: readable to the end, and of this very program. */
+static bool table_is_whole(const char *program, const char *build_id)
+{
+    char *path = str_fmt("%s.edges", program);
+    struct table t;
+    bool whole = table_load(path, &t, NULL) == 0;
+    if (whole) {
+        whole = strcmp(t.build_id, build_id) == 0;
+        table_free(&t);
+    }
+    free(path);
+    return whole;
+}
+
 static bool files_unchanged(const char *dir, const struct stamp *s)
 {
     bool same = s->targets.n > 0;
     for (size_t i = 0; i < s->targets.n && same; i++) {
         char hex[65] = "", *path = fs_join(dir, s->targets.v[i].name);
         same = outdir_digest(path, hex, NULL) == 0 && strcmp(hex, s->targets.v[i].build_id) == 0;
-        if (same && s->targets.v[i].edges) {
-            char *table = str_fmt("%s.edges", path);
-            same = fs_exists(table);
-            free(table);
-        }
+        if (same && s->targets.v[i].edges)
+            same = table_is_whole(path, hex);
         free(path);
     }
     return same;

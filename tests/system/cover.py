@@ -291,6 +291,18 @@ def wrong_use_is_told_with_the_fix(tmp):
 
 
 @test
+def the_command_that_the_message_names_mends_a_damaged_table(tmp):
+    built, one = tmp / "small", tmp / "planted/n"
+    edges = built / "neutral/planted.edges"
+    whole = edges.read_bytes()
+    for damaged in (whole[:-7], whole[:-7] + bytes(7), (tmp / "large/neutral/planted.edges").read_bytes()):
+        edges.write_bytes(damaged)
+        build(built, HERE / "planted.c")
+        check(edges.read_bytes() == whole, "the table is whole again")
+    check(cover(built, one)["by"]["n"]["edges"] > 0, "and can be used")
+
+
+@test
 def run_by_hand_it_is_an_ordinary_program(tmp):
     target = tmp / "small/neutral/planted"
     done = run(target, tmp / "planted/n", tmp / "planted/S")
