@@ -16,6 +16,7 @@ struct line {
     enum mode mode;
     bool inputs;      /* there is something to compile or link */
     bool engine;      /* the engine was asked for */
+    bool linker;      /* there are words for the linker, such as the question -Wl,--version */
     bool opaque;      /* ... of which something is not an object file of ours */
     bool has_main;    /* an object defines main() */
     bool has_entry;   /* an object defines LLVMFuzzerTestOneInput */
@@ -126,6 +127,7 @@ static void take_word(const struct family_kit *k, struct line *l, const char *a)
         l->inputs = true;
     } else if (!dropped(k, a)) {
         note_mode(l, a);
+        l->linker = l->linker || str_starts(a, "-Wl,");
         if (a[0] != '-' || a[1] == 0)
             look_at_input(l, a);
         strv_add(&l->kept, a);
@@ -214,9 +216,11 @@ static int finish_link(const struct family_kit *k, struct line *l, const struct 
         if (rc < 0)
             return rc;
     }
-    add_all(out, &k->link);
+    for (size_t i = 0; i < k->link.n; i++) /* with words for the linker, -v alone would link */
+        if (l->inputs || l->linker || !str_starts(k->link.v[i], "-Wl,"))
+            strv_add(out, k->link.v[i]);
     if (!l->inputs)
-        return 0; /* a question to the linker such as -Wl,--version */
+        return 0; /* a question to the compiler or the linker */
     bool engine = l->engine && !l->has_main;
     strv_add(out, "-xnone");
     if (engine) /* a harness inside an archive is fetched before the engine's own weak one */

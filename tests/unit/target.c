@@ -46,6 +46,7 @@ static void make_kit(struct family_kit *k, enum family f)
         .family = f, .cc = str_fmt("cc"), .cxx = str_fmt("c++"), .engine = str_fmt("/e/engine.a")};
     strv_add(&k->compile, "-COMPILE");
     strv_add(&k->link, "-LINK");
+    strv_add(&k->link, "-Wl,LINK");
     strv_add(&k->with_engine, "-ENGINE");
     strv_add(&k->without_engine, "-ALONE");
 }
@@ -71,7 +72,7 @@ static char *rewrite(enum family f, const char *line)
     return buf_take(&b);
 }
 
-#define WITH_ENGINE "-LINK -xnone -Wl,-u,LLVMFuzzerTestOneInput -ENGINE"
+#define WITH_ENGINE "-LINK -Wl,LINK -xnone -Wl,-u,LLVMFuzzerTestOneInput -ENGINE"
 
 static void wrapper_lines(void **state)
 {
@@ -81,7 +82,7 @@ static void wrapper_lines(void **state)
         const char *in, *out;
     } cases[] = {
         {FAMILY_PLAIN, "-O2 -c x.c -o x.o", "cc -O2 -c x.c -o x.o -COMPILE"},
-        {FAMILY_PLAIN, "x.o -o x", "cc x.o -o x -COMPILE -LINK -xnone -ALONE"},
+        {FAMILY_PLAIN, "x.o -o x", "cc x.o -o x -COMPILE -LINK -Wl,LINK -xnone -ALONE"},
         {FAMILY_PLAIN, "x.o /e/engine.a l.a -o x", "cc x.o l.a -o x -COMPILE " WITH_ENGINE},
         {FAMILY_AFL, "x.o -lFuzzingEngine", "cc x.o -COMPILE " WITH_ENGINE},
         {FAMILY_NEUTRAL, "-fsanitize=fuzzer x.c", "cc x.c -COMPILE " WITH_ENGINE},
@@ -89,7 +90,8 @@ static void wrapper_lines(void **state)
         {FAMILY_NEUTRAL, "-fsanitize=address -fsanitize-recover=all -c x.c", "cc -c x.c -COMPILE"},
         {FAMILY_ASAN, "-fsanitize=undefined,fuzzer x.c",
          "cc -fsanitize=undefined x.c -COMPILE " WITH_ENGINE},
-        {FAMILY_ASAN, "-fsanitize=memory -static x.c", "cc x.c -COMPILE -LINK -xnone -ALONE"},
+        {FAMILY_ASAN, "-fsanitize=memory -static x.c",
+         "cc x.c -COMPILE -LINK -Wl,LINK -xnone -ALONE"},
         {FAMILY_LAF, "-fsanitize=fuzzer-no-link -fsanitize-coverage=trace-pc-guard -c x.c",
          "cc -c x.c -COMPILE"},
         {FAMILY_HFUZZ, "-shared x.o -Wl,-z,defs",
@@ -98,8 +100,9 @@ static void wrapper_lines(void **state)
         {FAMILY_HFUZZ, "-r x.o -o y.o", "cc -r x.o -o y.o -COMPILE"},
         {FAMILY_HFUZZ, "-E -dM x.c", "cc -E -dM x.c -COMPILE"},
         {FAMILY_NEUTRAL, "--version", "cc --version -COMPILE -LINK"},
+        {FAMILY_NEUTRAL, "-Wl,--version", "cc -Wl,--version -COMPILE -LINK -Wl,LINK"},
         {FAMILY_NEUTRAL, "-o out -I inc", "cc -o out -I inc -COMPILE -LINK"},
-        {FAMILY_NEUTRAL, "-x c -", "cc -x c - -COMPILE -LINK -xnone -ALONE"},
+        {FAMILY_NEUTRAL, "-x c -", "cc -x c - -COMPILE -LINK -Wl,LINK -xnone -ALONE"},
         {FAMILY_PLAIN, "-fsanitize=fuzzer -c x.c", "cc -c x.c -COMPILE"},
         {FAMILY_PLAIN, "", "cc -COMPILE -LINK"},
     };
