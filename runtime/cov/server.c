@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #define TICK_MS 10
+#define FORK_TRIES 100
+#define FORK_PAUSE_US 50000
 
 struct order {
     uint32_t fresh, i;
@@ -175,6 +177,21 @@ static void record_end(uint32_t i, bool killed, int status, const struct rusage 
     __atomic_store_n(&s->status, what, __ATOMIC_RELEASE);
 }
 
+/* The machine may be short of processes for a while, for which no input is to blame. */
+static pid_t fork_patiently(void)
+{
+    pid_t pid = -1;
+    for (int tries = 0; tries < FORK_TRIES && (pid = fork()) < 0; tries++) {
+        shm.live->beat++;
+        usleep(FORK_PAUSE_US);
+    }
+    if (pid < 0) {
+        __atomic_store_n(&shm.live->cur, COV_NONE, __ATOMIC_RELEASE);
+        _exit(5);
+    }
+    return pid;
+}
+
 /* One worker for the inputs [first, end) without a result.  True in the child of a main() program,
  * which goes on to main. */
 static bool run_worker(uint32_t first, uint32_t end)
@@ -185,7 +202,7 @@ static bool run_worker(uint32_t first, uint32_t end)
     carol_cov_flags_clear();
     if (!run_input)
         put_input(first);
-    pid_t pid = fork();
+    pid_t pid = fork_patiently();
     if (pid == 0) {
         sigaction(SIGCHLD, &old_chld, NULL);
         carol_cov_worker_setup(&shm, &req);
@@ -193,8 +210,6 @@ static bool run_worker(uint32_t first, uint32_t end)
             return true;
         carol_cov_worker(&shm, &req, first, end, run_input);
     }
-    if (pid < 0)
-        _exit(5); /* no processes to be had: the executor tries again later */
     bool killed = watch(pid, first);
     struct rusage r;
     int status = 0;
