@@ -1,0 +1,74 @@
+/* arms: the harness of the arm tests (arms_harness.c), used by their phases (arms.c): one instance of one
+ * fuzzer on the toy target, what was given to it and what came back.  The functions stop the test when
+ * something does not work at all; what is to be proven goes through check(). */
+#ifndef CAROL_TESTS_ARMS_H
+#define CAROL_TESTS_ARMS_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "fuzzer/fuzzer.h"
+#include "fuzzer/live_private.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TIMEOUT_MS 400
+#define MAX_SEEDS 512
+#define BIG_FROM 100000 /* ids of the imports of phase_sizes */
+
+struct given { /* a seed we gave: start corpus or import */
+    char data[32];
+    size_t size;
+    bool mark, gate;
+    int imported; /* how often reported as FIND_IMPORTED */
+};
+
+struct arms {
+    struct loop *loop;
+    struct instance *in;
+    struct manifest m;
+    struct instance_opts o;
+    char dir[64], log[96];
+    enum instance_event last;
+    struct given given[MAX_SEEDS];
+    size_t n_given;
+    uint64_t batch;
+    struct strv names; /* every queue file harvested */
+    size_t finds, crashes, hangs, crash_bad, echoes, foreign, true_hangs;
+    uint64_t offered, taken;
+    int64_t park_ns[64];
+    size_t parks;
+    int64_t started_at, cpu_parked_ns, paused_ns, next_pause_ns;
+    pid_t pids[16]; /* of the fuzzer in each of its lives */
+    size_t n_pids;
+};
+extern struct arms t;
+extern int tests, failed; /* TAP lines so far, and those that were not ok */
+
+void check(bool ok, const char *fmt, ...) CAROL_PRINTF(2, 3);
+_Noreturn void give_up(const char *what, const char *why);
+enum instance_event wait_event(const char *what, int64_t max_ns);
+void pause_for(int64_t ns);
+size_t add_given(const void *data, size_t n);
+size_t new_mark(void);
+size_t new_gate(int digit);
+void start_corpus(void);
+void inputs_of(struct input *out, size_t from, size_t n);
+void deliver(size_t from);
+void harvest(void);
+void resume(double seconds, uint64_t cycles);
+bool turn(double seconds);
+void make_dir(char **argv);
+void open_instance(char **argv);
+void start(bool again);
+int logged(const char *text);
+bool is_honggfuzz(void);
+int64_t pause_ns(void);
+bool in_own_corpus(const struct given *g);
+void check_marks(void);
+void check_queue(const char *queue);
+double median_park_ms(void);
+double stat_of(const char *key);
+void stop_and_check(void);
+
+#endif
