@@ -1,7 +1,9 @@
 /* afl_harvest: reads afl-fuzz's queue, crashes and hangs: everything above the cursor, exactly once.
  * Changes nothing in its directories.
  *
- * Cursor: "q=<next queue id> c=<life>.<next id> h=<life>.<next id>". */
+ * Cursor: "q=<next queue id> c=<life>.<files read> h=<life>.<files read>", crashes and hangs of a life in
+ * order of the executions in their names: their numbers are not unique, for a crash of the dry run takes
+ * one without using it up. */
 #include "base/die.h"
 #include "base/fs.h"
 #include "fuzzer/afl.h"
@@ -19,7 +21,7 @@
 #define FILE_MAX_BYTES ((size_t)64 << 20)
 
 struct position {
-    long long life, id;
+    long long life, read;
 };
 
 struct cursor {
@@ -51,8 +53,8 @@ struct imports {
 static struct cursor cursor_read(const char *s)
 {
     struct cursor c = {0};
-    if (s && sscanf(s, "q=%lld c=%lld.%lld h=%lld.%lld", &c.queue, &c.crash.life, &c.crash.id,
-                    &c.hang.life, &c.hang.id) != 5)
+    if (s && sscanf(s, "q=%lld c=%lld.%lld h=%lld.%lld", &c.queue, &c.crash.life, &c.crash.read,
+                    &c.hang.life, &c.hang.read) != 5)
         return (struct cursor){0};
     return c;
 }
@@ -220,16 +222,23 @@ static int harvest_queue(struct live *lv, const char *out, struct cursor *c, str
     return rc;
 }
 
-static int harvest_life(const char *dir, enum find_kind kind, struct given *given, long long *from,
+static int by_execs(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    long long xe = field_of(x, ",execs:"), ye = field_of(y, ",execs:");
+    return xe != ye ? (xe < ye ? -1 : 1) : by_number(a, b);
+}
+
+static int harvest_life(const char *dir, enum find_kind kind, struct given *given, long long *done,
                         struct harvest *h, struct err *e)
 {
     struct strv names = {0};
-    int rc = numbered_files(dir, *from, &names, e);
-    sort_numbers(&names);
-    for (size_t i = 0; rc == 0 && i < names.n; i++) {
-        const char *name = names.v[i];
+    int rc = numbered_files(dir, 0, &names, e);
+    if (names.n > 1)
+        qsort(names.v, names.n, sizeof *names.v, by_execs);
+    for (; rc == 0 && *done < (long long)names.n; ++*done) {
+        const char *name = names.v[*done];
         struct find f = {.kind = kind, .entry = -1, .seed = -1};
-        *from = number_of(name) + 1;
         f.parent_entry = field_of(name, ",src:");
         f.signal =
             kind == FIND_CRASH && field_of(name, ",sig:") > 0 ? (int)field_of(name, ",sig:") : 0;
@@ -254,13 +263,13 @@ static int harvest_lives(const char *out, const char *what, enum find_kind kind,
     for (;;) {
         char *past = str_fmt("%s/%s.%lld", out, what, at->life), *now = fs_join(out, what);
         bool is_past = fs_is_dir(past);
-        int rc = harvest_life(is_past ? past : now, kind, given, &at->id, h, e);
+        int rc = harvest_life(is_past ? past : now, kind, given, &at->read, h, e);
         free(past);
         free(now);
         if (rc < 0 || !is_past)
             return rc;
         at->life++;
-        at->id = 0;
+        at->read = 0;
     }
 }
 
@@ -277,8 +286,8 @@ int afl_harvest(struct live *lv, struct harvest *h, struct err *e)
     if (rc == 0)
         rc = harvest_lives(out, "hangs", FIND_HANG, &given, &c.hang, h, e);
     free(h->cursor);
-    h->cursor = str_fmt("q=%lld c=%lld.%lld h=%lld.%lld", c.queue, c.crash.life, c.crash.id,
-                        c.hang.life, c.hang.id);
+    h->cursor = str_fmt("q=%lld c=%lld.%lld h=%lld.%lld", c.queue, c.crash.life, c.crash.read,
+                        c.hang.life, c.hang.read);
     inbox_known_free(&given.known);
     free(out);
     return rc;

@@ -1,0 +1,143 @@
+/* afl_harvest: what afl-fuzz left in its directories, written by hand: crashes exactly once over its lives,
+ * though its numbers are not unique; crashes on what it was given; the origin of queue entries. */
+#include "base/fs.h"
+#include "fuzzer/fuzzer.h"
+#include "fuzzer/inbox.h"
+#include "proc/loop.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct world {
+    char dir[64];
+    struct loop *loop;
+    struct manifest m;
+    struct instance *in;
+};
+
+static void open_in(struct world *w, const char *cursor)
+{
+    struct instance_opts o = {.fuzzer = "aflpp", .dir = w->dir, .target = &w->m, .timeout_ms = 100};
+    if (w->in)
+        w->in->ops->free(w->in);
+    assert_int_equal(fuzzer_open(&w->in, w->loop, &o, NULL), 0);
+    w->in->cursor = cursor ? strdup(cursor) : NULL;
+}
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    snprintf(w->dir, sizeof w->dir, "/tmp/carol-unit-afl.XXXXXX");
+    assert_non_null(mkdtemp(w->dir));
+    w->loop = loop_new_virtual(0);
+    w->m.kind = TARGET_LIBFUZZER;
+    open_in(w, NULL);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    w->in->ops->free(w->in);
+    loop_free(w->loop);
+    assert_int_equal(fs_remove_tree(w->dir, NULL), 0);
+    free(w);
+    return 0;
+}
+
+static void put(struct world *w, const char *sub, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/out/default/%s", w->dir, sub);
+    assert_int_equal(fs_mkdirs(path, NULL), 0);
+    snprintf(path, sizeof path, "%s/out/default/%s/%s", w->dir, sub, name);
+    assert_int_equal(fs_write_quick(path, text, strlen(text), NULL), 0);
+}
+
+static void new_life(struct world *w, int n)
+{
+    char from[256], to[300];
+    snprintf(from, sizeof from, "%s/out/default/crashes", w->dir);
+    snprintf(to, sizeof to, "%s.%d", from, n);
+    assert_int_equal(rename(from, to), 0);
+}
+
+/* Harvest and commit; the texts found, as "kind:text," in order. */
+static const char *harvest(struct world *w)
+{
+    static char line[512];
+    struct harvest h = {0};
+    assert_int_equal(w->in->ops->harvest(w->in, &h, NULL), 0);
+    line[0] = 0;
+    for (size_t i = 0; i < h.n; i++) {
+        size_t at = strlen(line);
+        snprintf(line + at, sizeof line - at, "%c:%.*s,", "-schie"[h.finds[i].kind],
+                 (int)h.finds[i].size, (char *)h.finds[i].data);
+    }
+    w->in->ops->harvested(w->in, &h);
+    char *cursor = strdup(h.cursor);
+    harvest_free(&h);
+    open_in(w, cursor); /* every time a new supervisor */
+    free(cursor);
+    return line;
+}
+
+static void numbers_of_crashes_are_not_unique(void **state)
+{
+    struct world *w = *state;
+    /* a crash of the dry run takes number 0 without using it up */
+    put(w, "crashes", "id:000000,sig:11,src:000000,time:9,execs:90,op:dry_run,pos:0", "dry");
+    assert_string_equal(harvest(w), "c:dry,");
+    put(w, "crashes", "id:000000,sig:11,src:000000,time:50,execs:500,op:havoc,rep:1", "real");
+    put(w, "crashes", "id:000001,sig:11,src:000000,time:40,execs:1000,op:havoc,rep:1", "next");
+    assert_string_equal(harvest(w), "c:real,c:next,"); /* by executions: no clock is asked */
+    assert_string_equal(harvest(w), "");
+}
+
+static void every_life_is_read_to_its_end(void **state)
+{
+    struct world *w = *state;
+    put(w, "crashes", "id:000000,sig:06,src:000000,time:1,execs:10,op:havoc", "a");
+    assert_string_equal(harvest(w), "c:a,");
+    put(w, "crashes", "id:000001,sig:06,src:000000,time:1,execs:11,op:havoc", "b");
+    new_life(w, 0); /* killed and restarted before the harvest */
+    put(w, "crashes", "README.txt", "not a crash");
+    put(w, "crashes", "id:000000,sig:06,src:000000,time:1,execs:12,op:havoc", "c");
+    assert_string_equal(harvest(w), "c:b,c:c,");
+    new_life(w, 1);
+    assert_string_equal(harvest(w), "");
+    put(w, "crashes", "id:000000,sig:06,src:000000,time:1,execs:3,op:havoc", "d");
+    assert_string_equal(harvest(w), "c:d,");
+}
+
+static void a_crash_on_what_we_gave_is_an_echo(void **state)
+{
+    struct world *w = *state;
+    struct input given = {1, "given", 5};
+    assert_int_equal(inbox_known_add(w->dir, &given, 1, NULL), 0);
+    put(w, "crashes", "id:000000,sig:11,src:000000,time:1,execs:10,op:havoc", "given");
+    put(w, "crashes", "id:000001,sig:11,src:000001,time:1,execs:11,op:dry_run,pos:0", "own");
+    put(w, "crashes", "id:000002,sig:11,src:000001,time:1,execs:12,op:dry_run,orig:s1", "trimmed");
+    put(w, "hangs", "id:000000,src:000001,time:1,execs:12,op:havoc", "given");
+    assert_string_equal(harvest(w), "e:given,c:own,e:trimmed,");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(numbers_of_crashes_are_not_unique),
+        T(every_life_is_read_to_its_end),
+        T(a_crash_on_what_we_gave_is_an_echo),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
