@@ -21,7 +21,6 @@
 struct batch {
     struct input *v;
     size_t n, cap, bytes;
-    int64_t last;
 };
 
 static int batch_add(void *arg, const struct store_seed *seed, struct err *e)
@@ -37,7 +36,6 @@ static int batch_add(void *arg, const struct store_seed *seed, struct err *e)
         memcpy(copy, seed->data, seed->size);
     b->v[b->n++] = (struct input){.id = seed->id, .data = copy, .size = seed->size};
     b->bytes += seed->size;
-    b->last = seed->share;
     return b->bytes > IMPORT_MAX_BYTES ? 1 : 0; /* 1: enough */
 }
 
@@ -52,12 +50,10 @@ static void batch_free(struct batch *b)
 static int claim_imports(struct campaign *c, struct turn *t, struct err *e)
 {
     struct member *m = t->m;
-    struct batch b = {.last = m->shared};
+    struct batch b = {0};
     int64_t last = m->shared;
     size_t max = m->started ? IMPORT_MAX_INPUTS : START_MAX_INPUTS;
     int rc = store_shared_after(c->store, m->shared, m->row, max, batch_add, &b, &last, e);
-    if (b.bytes > IMPORT_MAX_BYTES)
-        last = b.last;
     for (size_t i = 0; rc >= 0 && i < b.n; i++)
         rc = store_import(c->store, m->row, b.v[i].id, t->row.id, e);
     if (rc >= 0)
@@ -313,12 +309,12 @@ int turn_store_finds(struct turn *t, struct err *e)
     struct campaign *c = t->m->c;
     struct instance *in = t->m->in;
     take_report(t);
-    int rc = in->ops->harvest(in, &t->found, e);
-    if (rc < 0) {
-        log_warn("%s: its files could not be read: %s", in->fuzzer, e->msg);
-        t->found.n = 0;
+    bool read = in->ops->harvest(in, &t->found, e) == 0;
+    if (!read) { /* nothing of it counts, the cursor included: the next harvest reads it again */
+        log_warn("%s: its files could not be read, the next turn tries again: %s", in->fuzzer, e->msg);
+        harvest_free(&t->found);
     }
-    rc = store_begin(c->store, e);
+    int rc = store_begin(c->store, e);
     for (size_t i = 0; rc == 0 && i < t->found.n; i++)
         rc = store_find(t, &t->found.finds[i], e);
     if (rc == 0)
@@ -329,7 +325,8 @@ int turn_store_finds(struct turn *t, struct err *e)
         store_rollback(c->store);
         return rc;
     }
-    in->ops->harvested(in, &t->found);
+    if (read)
+        in->ops->harvested(in, &t->found);
     return 0;
 }
 

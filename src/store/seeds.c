@@ -199,11 +199,13 @@ int store_shared_after(struct store *s, int64_t after, int64_t instance, size_t 
         return rc;
     db_bind_int(&q, after);
     size_t given = 0;
-    while (given < max && (rc = db_step(&q, e)) > 0) {
+    bool enough = false;
+    while (!enough && given < max && (rc = db_step(&q, e)) > 0) {
         int64_t share = db_int(&q), finder = db_int(&q);
         if (!finder || finder != instance) {
             if ((rc = seed_row(&q, fn, arg, e)) < 0)
                 break;
+            enough = rc > 0;
             given++;
         }
         *last = share;

@@ -104,7 +104,7 @@ CAROL_MUST_CHECK int store_turn_seeds(struct store *s, int64_t turn, store_seed_
 CAROL_MUST_CHECK int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *arg,
                                         struct err *e);
 /* Up to max shared seeds after share number `after`, not found by `instance`, in share order; *last
- * is the share number reached (also over own seeds skipped). */
+ * is the share number reached (also over own seeds skipped).  A positive return of fn: enough. */
 CAROL_MUST_CHECK int store_shared_after(struct store *s, int64_t after, int64_t instance,
                                         size_t max, store_seed_fn *fn, void *arg, int64_t *last,
                                         struct err *e);

@@ -220,6 +220,32 @@ static void what_arrived_unnoted_is_not_taken_again(void **state)
     fakes_free(&f);
 }
 
+/* What a failed harvest had read already is harvested again, once, and not skipped. */
+static void a_harvest_that_fails_loses_nothing(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 3);
+    f.bad_reads = 5;
+    run_whole(&f, options("equal", 3, 1, 8 * 3600), &a);
+    assert_int_equal(f.bad_reads, 0);
+    fakes_free(&f);
+    char *out = fs_join(dir, "out"), *queue = fs_join(out, "fuzzers/f0-0/queue");
+    struct store *s;
+    struct buf found = BUF_INIT(1 << 20);
+    assert_int_equal(fs_read(queue, &found, NULL), 0);
+    assert_true(found.len > 10);
+    assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
+    for (size_t at = 0; at < found.len / 2; at++)
+        if (((const uint16_t *)(void *)found.p)[at] % 97) /* crashes are no entries */
+            assert_true(store_entry_seed(s, 1, (int64_t)at) > 0);
+    store_close(s);
+    buf_free(&found);
+    free(queue);
+    free(out);
+}
+
 /* single: has others in its roster, but may not choose them. */
 static void without_a_choice_it_ends_and_says_so(void **state)
 {
@@ -270,6 +296,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fresh_dir,
                                         remove_dir),
+        cmocka_unit_test_setup_teardown(a_harvest_that_fails_loses_nothing, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fresh_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(a_second_one_is_refused, fresh_dir, remove_dir),

@@ -154,6 +154,8 @@ static int fake_harvest(struct instance *in, struct harvest *h, struct err *e)
     }
     h->cursor = str_fmt("%zu", at);
     buf_free(&b);
+    if (h->n && k->f->bad_reads > 0 && k->f->bad_reads--)
+        return err_set(e, -EIO, "a file could not be read");
     return 0;
 }
 

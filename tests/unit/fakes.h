@@ -16,6 +16,7 @@ struct fakes {
     struct table table;
     int dies;         /* this arm dies in every turn; -1: none */
     int lost_answers; /* so many deliveries arrive but report a failure, as if killed before the commit */
+    int bad_reads;    /* so many harvests with finds fail after having read them */
     uint64_t imports; /* delivered to fake instances, all */
     uint64_t doubles; /* delivered to the same instance twice: must stay 0 */
 };

@@ -242,6 +242,12 @@ static void large_inputs_are_files(void **state)
 
 /* --- sharing and imports -------------------------------------------------------------------- */
 
+static int join_one(void *arg, const struct store_seed *seed, struct err *e)
+{
+    int rc = join(arg, seed, e);
+    return rc < 0 ? rc : 1;
+}
+
 static int64_t shared_after(struct store *s, int64_t after, int64_t instance, size_t max,
                             const char *want)
 {
@@ -274,6 +280,12 @@ static void sharing_follows_evaluation_order(void **state)
     assert_int_equal(shared_after(f->s, 1, i2, 1, "c,"), 3);
     assert_int_equal(shared_after(f->s, 3, i2, 1, ""), 3);
     assert_int_equal(shared_after(f->s, 0, 0, 100, "d,b,c,"), 3);
+    struct buf one = BUF_INIT(64); /* a callback that has enough is not called again */
+    int64_t last = -1;
+    OK(store_shared_after(f->s, 1, i1, 100, join_one, &one, &last, &oops));
+    assert_string_equal(one.p, "b,");
+    assert_int_equal(last, 2);
+    buf_free(&one);
     done(f->s, d, true); /* evaluated again after a crash: the number stays */
     assert_int_equal(shared_after(f->s, 0, 0, 100, "d,b,c,"), 3);
     OK(store_seed_quarantine(f->s, a, 4, &oops));
