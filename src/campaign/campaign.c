@@ -92,7 +92,9 @@ int campaign_new(struct campaign **out, struct campaign_opts *o, const struct ca
     c->target = target;
     c->since_ns = -1;
     int rc = fs_mkdirs(c->o.out, e);
-    if (rc == 0)
+    if (rc < 0)
+        e->exit = ERR_EXIT_USAGE;
+    else
         rc = begin_store(c, e);
     if (rc == 0)
         rc = check_build(c, e);
@@ -126,7 +128,8 @@ void campaign_begin_turns(struct campaign *c)
  * "interrupted" for that. */
 static int say_end(struct campaign *c, struct err *e)
 {
-    const char *state = strcmp(c->reason, "interrupted") == 0 || c->failed ? "interrupted" : "ended";
+    bool cut = strcmp(c->reason, "interrupted") == 0 || strcmp(c->reason, "failed") == 0;
+    const char *state = cut ? "interrupted" : "ended";
     int rc = store_clock(c->store, campaign_now(c), e);
     for (int i = 0; rc == 0 && i < c->n_slots; i++) {
         struct store_slot *u = &c->slots[i].used;
@@ -156,7 +159,7 @@ int campaign_run(struct campaign *c, struct err *e)
     loop_timer_clear(c->loop, &c->tick);
     loop_timer_clear(c->loop, &c->deadline);
     if (!c->reason)
-        c->reason = "ended";
+        c->reason = rc < 0 ? "failed" : "ended";
     struct err late = {0};
     int end = say_end(c, &late);
     if (c->failed) {
@@ -168,6 +171,16 @@ int campaign_run(struct campaign *c, struct err *e)
         rc = end;
     }
     return rc;
+}
+
+/* A new campaign that failed before it had a single seed leaves nothing in the way of the next try. */
+static void close_store(struct campaign *c)
+{
+    struct store_totals t = {0};
+    if (c->store && !c->o.resume && store_totals(c->store, &t, NULL) == 0 && t.seeds == 0)
+        store_discard(c->store);
+    else
+        store_close(c->store);
 }
 
 void campaign_free(struct campaign *c)
@@ -188,7 +201,7 @@ void campaign_free(struct campaign *c)
             c->slots[i].ev->ops->free(c->slots[i].ev);
     free(c->slots);
     fold_free(&c->f);
-    store_close(c->store);
+    close_store(c);
     campaign_opts_free(&c->o);
     free(c);
 }

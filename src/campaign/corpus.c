@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int read_file(const char *path, struct corpus_sink *sink, struct err *e)
 {
@@ -19,7 +20,10 @@ static int read_file(const char *path, struct corpus_sink *sink, struct err *e)
     if (rc == -EFBIG) {
         sink->too_large++;
         rc = 0;
-    } else if (rc == 0) {
+    } else if (rc < 0) {
+        e->exit = ERR_EXIT_USAGE;
+        rc = err_wrap(e, "cannot take this seed; make it readable or leave it out");
+    } else {
         rc = sink->input(sink->arg, slash ? slash + 1 : path, b.p ? b.p : "", b.len, e);
     }
     buf_free(&b);
@@ -94,17 +98,21 @@ static int read_queues(const char *dir, struct corpus_sink *sink, int depth, str
     return rc < 0 ? rc : found;
 }
 
+/* Links to directories may lead round in a circle, a pipe would never end: neither is a seed. */
 static int read_dir(const char *dir, struct corpus_sink *sink, struct err *e)
 {
     struct strv names = {0};
     int rc = fs_list(dir, &names, e);
+    if (rc < 0)
+        e->exit = ERR_EXIT_USAGE;
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
+        struct stat st;
         char *sub = fs_join(dir, names.v[i]);
         if (names.v[i][0] == '.')
             ; /* .state and other bookkeeping */
-        else if (fs_is_dir(sub))
+        else if (lstat(sub, &st) == 0 && S_ISDIR(st.st_mode))
             rc = read_dir(sub, sink, e);
-        else
+        else if (stat(sub, &st) == 0 && S_ISREG(st.st_mode))
             rc = read_file(sub, sink, e);
         free(sub);
     }

@@ -242,7 +242,8 @@ static int run(struct fuzz_args *a, struct err *e)
         rc = campaign_run(c, e);
         screen_free(the_screen);
         the_screen = NULL;
-        last_words(c, out);
+        if (rc == 0 || campaign_tally(c)->turns)
+            last_words(c, out);
         code = rc == 0 && stop_on_crash && campaign_found_crash(c) ? 1 : 0;
     }
     campaign_free(c);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,14 +125,35 @@ int store_open(struct store **out, const char *dir, enum store_mode mode, struct
     return rc;
 }
 
-void store_close(struct store *s)
+static void disconnect(struct store *s)
 {
-    if (!s)
-        return;
     for (int i = 0; i < s->cached; i++)
         sqlite3_finalize(s->cache[i].stmt);
     if (s->db)
         sqlite3_close_v2(s->db);
+    s->cached = 0;
+    s->db = NULL;
+}
+
+void store_discard(struct store *s)
+{
+    static const char *const files[] = {"carol.db", "carol.db-wal", "carol.db-shm", "blobs", "lock"};
+    BUG_ON(s->mode != STORE_CREATE);
+    disconnect(s);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = fs_join(s->dir, files[i]);
+        remove(path); /* a directory only when it is empty */
+        free(path);
+    }
+    rmdir(s->dir);
+    store_close(s);
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    disconnect(s);
     if (s->lock >= 0)
         close(s->lock);
     free(s->dir);

@@ -32,6 +32,9 @@ enum store_mode { STORE_NONE = 0, STORE_CREATE, STORE_RESUME, STORE_READ };
 CAROL_MUST_CHECK int store_open(struct store **out, const char *dir, enum store_mode mode,
                                 struct err *e);
 void store_close(struct store *s);
+/* Instead of store_close for a campaign made by STORE_CREATE that came to nothing: the database, the
+ * lock and the directory, when it is empty then, are removed; another try may use the same name. */
+void store_discard(struct store *s);
 /* Does a writer hold the lock of this campaign right now? */
 bool store_is_locked(const char *dir);
 

@@ -267,6 +267,39 @@ static void without_a_choice_it_ends_and_says_so(void **state)
     fakes_free(&f);
 }
 
+static void try_without_success(struct fakes *f, struct campaign_opts o, const char *why)
+{
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(f, l);
+    struct campaign *c = NULL;
+    struct err e = {0};
+    char *out = xstrdup(o.out);
+    int rc = campaign_new(&c, &o, &env, NULL, &e);
+    assert_true((rc < 0 ? rc : campaign_run(c, &e)) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, why));
+    campaign_free(c);
+    campaign_opts_free(&o);
+    loop_free(l);
+    assert_false(fs_exists(out));
+    free(out);
+}
+
+static void what_never_began_is_not_in_the_way(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 2);
+    try_without_success(&f, options("nonsense", 2, 1, 600), "nonsense");
+    struct campaign_opts o = options("equal", 2, 1, 600);
+    strv_take(&o.seeds, fs_join(dir, "missing"));
+    try_without_success(&f, o, "missing");
+    run_whole(&f, options("equal", 2, 1, 600), &a);
+    assert_true(a.turns > 0);
+    fakes_free(&f);
+}
+
 static void a_second_one_is_refused(void **state)
 {
     (void)state;
@@ -299,6 +332,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_harvest_that_fails_loses_nothing, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fresh_dir,
                                         remove_dir),
+        cmocka_unit_test_setup_teardown(what_never_began_is_not_in_the_way, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_second_one_is_refused, fresh_dir, remove_dir),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
