@@ -67,20 +67,6 @@ static int begin_store(struct campaign *c, struct err *e)
     return rc == 0 ? store_commit(c->store, e) : rc;
 }
 
-/* A resumed campaign must see the build it was begun on: edge numbers mean nothing on another. */
-static int check_build(struct campaign *c, struct err *e)
-{
-    char *was = store_get(c->store, "build_id");
-    int rc = 0;
-    if (was && strcmp(was, c->env.table->build_id) != 0)
-        rc = err_usage(e,
-                       "the neutral build in %s is not the one this campaign was begun on; restore that "
-                       "build, or start a new campaign with '-i %s'",
-                       c->o.build, c->o.out);
-    free(was);
-    return rc;
-}
-
 int campaign_new(struct campaign **out, struct campaign_opts *o, const struct campaign_env *env,
                  const struct manifest *target, struct err *e)
 {
@@ -97,7 +83,7 @@ int campaign_new(struct campaign **out, struct campaign_opts *o, const struct ca
     else
         rc = begin_store(c, e);
     if (rc == 0)
-        rc = check_build(c, e);
+        rc = settings_check_build(c->store, c->env.table, c->o.build, e);
     if (rc == 0)
         rc = open_slots(c, e);
     if (rc == 0)

@@ -102,4 +102,5 @@ void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
     else
         learn(f, row, d);
     tally_add_turn(&f->tally, row);
+    f->tally.no_predecessor = f->ledger.no_predecessor;
 }

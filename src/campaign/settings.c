@@ -140,6 +140,19 @@ bool settings_budget_at(struct store *s, int64_t t, int64_t *ns)
     return found;
 }
 
+int settings_check_build(struct store *s, const struct table *t, const char *build, struct err *e)
+{
+    char *was = store_get(s, "build_id");
+    int rc = 0;
+    if (was && strcmp(was, t->build_id) != 0)
+        rc = err_usage(e,
+                       "the neutral build in %s is not the one this campaign was begun on, so its edges "
+                       "have other numbers: restore that build, or start a new campaign with another -o",
+                       build);
+    free(was);
+    return rc;
+}
+
 void settings_fold(const struct campaign_opts *o, const struct table *t, struct fold_settings *s)
 {
     *s = (struct fold_settings){.table = t,

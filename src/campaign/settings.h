@@ -14,6 +14,9 @@ CAROL_MUST_CHECK int settings_host(struct store *s, struct err *e);
 /* A budget changed by a resume: in force from decision number t on.  Replay asks for it again. */
 CAROL_MUST_CHECK int settings_set_budget(struct store *s, int64_t t, int64_t ns, struct err *e);
 bool settings_budget_at(struct store *s, int64_t t, int64_t *ns);
+/* Edge numbers mean nothing on another build than the one the campaign was begun on. */
+CAROL_MUST_CHECK int settings_check_build(struct store *s, const struct table *t, const char *build,
+                                          struct err *e);
 void settings_fold(const struct campaign_opts *o, const struct table *t, struct fold_settings *s);
 
 #endif

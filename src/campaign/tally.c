@@ -13,7 +13,6 @@ void tally_add_turn(struct tally *t, const struct store_turn *row)
     a->turns++;
     a->execs += row->execs;
     a->cycles += row->cycles;
-    a->cycle_ns += row->active_ns;
     a->active_ns += row->active_ns;
     a->offered += row->offered;
     a->taken += row->taken;
@@ -89,6 +88,7 @@ int tally_load(struct tally *t, struct store *s, struct err *e)
     t->budget_ns = (int64_t)number(s, "budget_now");
     t->edges_total = (uint32_t)number(s, "edges_total");
     t->seed_edges = t->edges = (uint32_t)number(s, "seed_edges");
+    t->no_predecessor = number(s, "no_predecessor");
     int rc = store_turns(s, TURNS_BY_ROUND, add_turn, t, e);
     struct store_totals totals = {0};
     if (rc == 0)

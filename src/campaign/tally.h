@@ -13,7 +13,7 @@
 struct tally_arm {
     char name[32];
     uint64_t turns, execs, cycles, offered, taken, exports, first_edges, crashes, hangs, deaths;
-    int64_t active_ns, cycle_ns; /* cycle_ns: active time of turns that completed cycles */
+    int64_t active_ns;
     double last_reward;
     bool dropped;
     char why[128]; /* dropped: the reason */
@@ -27,6 +27,7 @@ struct tally {
     uint64_t turns, execs;
     uint64_t seeds, crashes, hangs; /* distinct inputs: counted where they are stored */
     uint32_t edges, edges_total, seed_edges;
+    uint64_t no_predecessor; /* new edges without a known predecessor: they earned nothing */
     int64_t last_new_ns;  /* campaign time of the last new edge */
     int64_t elapsed_ns, budget_ns;
     int n_slots;

@@ -70,7 +70,7 @@ static struct turn_quota quota_of(const struct campaign *c, int arm)
     const struct tally_arm *a = &c->f.tally.arm[arm];
     struct turn_quota q = {.cap_ns = c->o.turn_ns};
     if (a->cycles) {
-        double mean = (double)a->cycle_ns / (double)a->cycles;
+        double mean = (double)a->active_ns / (double)a->cycles;
         double cycles = floor((double)c->o.turn_ns / (mean > 1 ? mean : 1));
         q.cycles = cycles < 1 ? 1 : (uint64_t)cycles;
         q.cap_ns = c->o.turn_ns + c->o.turn_ns / 4;
@@ -429,6 +429,14 @@ static void fold_results(struct turn *t)
     free(sets);
 }
 
+/* The ledger is not in the store; what `carol status` shows of it is. */
+static int store_ledger_facts(struct campaign *c, struct err *e)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)c->f.ledger.no_predecessor);
+    return store_set(c->store, "no_predecessor", text, e);
+}
+
 int turn_commit(struct turn *t, struct err *e)
 {
     struct campaign *c = t->m->c;
@@ -448,6 +456,8 @@ int turn_commit(struct turn *t, struct err *e)
     sched_save(c->f.sched, &state);
     if (rc == 0)
         rc = store_turn_commit(c->store, &t->row, state.p, state.len, e);
+    if (rc == 0)
+        rc = store_ledger_facts(c, e);
     if (rc == 0)
         rc = store_slot_put(c->store, t->row.slot, &t->m->slot->used, e);
     if (rc == 0)

@@ -183,8 +183,7 @@ enum {
     OPT_ARGS,
     OPT_FORCE,
     OPT_ENGINES,
-    OPT_JSON,
-    OPT_HELP
+    OPT_JSON
 };
 
 static const struct option longs[] = {
@@ -198,7 +197,7 @@ static const struct option longs[] = {
     {"force", no_argument, NULL, OPT_FORCE},
     {"engines", required_argument, NULL, OPT_ENGINES},
     {"json", no_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, OPT_HELP},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
@@ -267,8 +266,8 @@ int cli_build(int argc, char **argv)
     if (rest)
         argv[dashes] = NULL;
     optind = 0;
-    while (rc == 0 && (c = getopt_long(dashes, argv, "o:j:", longs, NULL)) != -1) {
-        if (c == OPT_HELP)
+    while (rc == 0 && (c = getopt_long(dashes, argv, "o:j:h", longs, NULL)) != -1) {
+        if (c == 'h')
             return cli_help(cli_find("build"), options);
         if (c == OPT_JSON) {
             json = true;

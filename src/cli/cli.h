@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 
-#include <stdbool.h>
-
 struct cli_verb {
     const char *name;
     const char *args;    /* one usage line, without "carol NAME" */

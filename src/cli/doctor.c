@@ -137,8 +137,10 @@ int cli_doctor(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h')
             return cli_help(cli_find("doctor"), options);
-        if (c == '?')
+        if (c == '?') {
+            fprintf(stderr, "carol: 'carol doctor --help' lists the options\n");
             return ERR_EXIT_USAGE;
+        }
         if (c == 'E')
             where_set_engines(optarg);
         json = json || c == 'j';

@@ -179,6 +179,8 @@ static int parse(struct engine_opts *o, int argc, char **argv, struct err *e)
 
 static int check_run(const struct engine_opts *o, struct err *e)
 {
+    if (o->dict && !fs_exists(o->dict))
+        return err_usage(e, "-x: there is no dictionary %s", o->dict);
     if (o->names.n != 1)
         return err_usage(e, "name one fuzzer: carol engine run NAME -b DIR -i SEEDS");
     if (!o->build)

@@ -24,7 +24,8 @@ static const char help[] =
     "      --target NAME      which target of it, when there are several\n"
     "  -i, --seeds PATH       seeds: file, directory, zip or AFL output directory; may be repeated\n"
     "  -o, --out DIR          the campaign's directory, new\n"
-    "      --resume DIR       go on with a campaign (after Ctrl-C, kill -9, power loss)\n"
+    "      --resume DIR       go on with a campaign (after Ctrl-C, kill -9, power loss); only -d,\n"
+    "                         --stop-on-*, --engines and -q may be given anew\n"
     "  -j, --jobs N           cores to use (default: all)\n"
     "  -d, --duration TIME    budget: 90, 90s, 15m, 2h, 1d (default: until Ctrl-C)\n"
     "      --turn TIME        length of a turn (default: 120s; use 5s for runs of minutes)\n"
@@ -42,7 +43,7 @@ static const char help[] =
     "  -q, --quiet            no progress\n";
 
 enum { OPT_TARGET = 256, OPT_RESUME, OPT_TURN, OPT_SEED, OPT_REWARD, OPT_PLATEAU, OPT_CRASH, OPT_NEW,
-       OPT_ENGINES, OPT_HELP };
+       OPT_ENGINES };
 
 static const struct option options[] = {{"build", 1, 0, 'b'},
                                         {"target", 1, 0, OPT_TARGET},
@@ -64,12 +65,13 @@ static const struct option options[] = {{"build", 1, 0, 'b'},
                                         {"stop-on-crash", 0, 0, OPT_CRASH},
                                         {"engines", 1, 0, OPT_ENGINES},
                                         {"quiet", 0, 0, 'q'},
-                                        {"help", 0, 0, OPT_HELP},
+                                        {"help", 0, 0, 'h'},
                                         {0, 0, 0, 0}};
 
 struct fuzz_args {
     struct campaign_opts o;
     bool quiet, help;
+    bool shapes; /* an option was given that a resumed campaign has already */
 };
 
 /* An absolute path: the campaign may be resumed from another directory. */
@@ -116,7 +118,7 @@ static int set_option(int c, const char *v, struct fuzz_args *a, struct err *e)
     case OPT_CRASH: o->stop_on_crash = true; return 0;
     case OPT_NEW: o->neutral_filter = true; return 0;
     case OPT_ENGINES: where_set_engines(v); return 0;
-    case OPT_HELP: a->help = true; return 0;
+    case 'h': a->help = true; return 0;
     case OPT_REWARD:
         o->reward = reward_kind_of(v);
         return o->reward ? 0
@@ -156,17 +158,31 @@ static int check(const struct campaign_opts *o, struct err *e)
     return 0;
 }
 
+/* Everything else is part of the campaign from its start to its end. */
+static bool may_change(int c)
+{
+    return c == 'd' || c == 'q' || c == OPT_RESUME || c == OPT_PLATEAU || c == OPT_CRASH ||
+           c == OPT_ENGINES;
+}
+
 static int parse(int argc, char **argv, struct fuzz_args *a, struct err *e)
 {
     defaults(&a->o);
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "+b:i:o:j:d:s:f:x:m:T:q", options, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, "+b:i:o:j:d:s:f:x:m:T:qh", options, NULL)) != -1;) {
         if (c == '?')
             return err_usage(e, "'carol fuzz --help' lists the options");
         int rc = set_option(c, optarg, a, e);
         if (rc < 0 || a->help)
             return rc;
+        a->shapes = a->shapes || !may_change(c);
     }
+    if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
+        return err_usage(e, "what is '%s'? Seeds are given with -i; the target's own arguments after --",
+                         argv[optind]);
+    if (a->o.resume && (a->shapes || optind < argc))
+        return err_usage(e, "--resume goes on with the options the campaign was begun with; only -d, "
+                            "--stop-on-plateau, --stop-on-crash, --engines and -q can be given with it");
     for (int i = optind; i < argc; i++)
         strv_add(&a->o.args, strcmp(argv[i], "___FILE___") == 0 ? "@@" : argv[i]);
     return check(&a->o, e);
@@ -219,7 +235,9 @@ static void last_words(const struct campaign *c, const char *out)
     printf("\n");
     if (t->crashes)
         printf("crashing inputs: %s/crashes\n", out);
-    printf("state:           carol status %s\ngo on:           carol fuzz --resume %s\n", out, out);
+    bool used = strcmp(campaign_end_reason(c), "budget used") == 0;
+    printf("state:           carol status %s\ngo on:           carol fuzz --resume %s%s\n", out, out,
+           used ? " -d TIME   (counted from the first start)" : "");
 }
 
 static int run(struct fuzz_args *a, struct err *e)

@@ -48,11 +48,17 @@ static int replay(const char *out, struct replay *r, struct err *e)
     struct fold_settings st;
     int rc = store_open(&s, out, STORE_READ, e);
     if (rc == 0)
+        rc = store_begin(s, e); /* one moment of a campaign that may be running */
+    if (rc == 0)
         rc = settings_read(&o, s, e);
     if (rc == 0)
         rc = manifest_load(o.build, o.target, &m, e);
     if (rc == 0)
-        rc = table_load(m.table, &t, e);
+        rc = m.table ? table_load(m.table, &t, e)
+                     : err_usage(e, "%s has no neutral build any more, and edges mean nothing without it",
+                                 o.build);
+    if (rc == 0)
+        rc = settings_check_build(s, &t, o.build, e);
     if (rc == 0) {
         settings_fold(&o, &t, &st);
         rc = replay_journal(r, s, &st, e);

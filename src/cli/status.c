@@ -64,11 +64,12 @@ static json_t *slots_json(const struct tally *t)
 
 static void print_json(const struct tally *t, const char *state)
 {
-    json_t *o = json_pack("{s:i,s:s,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "schema", 1,
+    json_t *o = json_pack("{s:i,s:s,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "schema", 1,
                           "state", state, "elapsed_s", seconds(t->elapsed_ns), "budget_s",
                           seconds(t->budget_ns), "turns", (json_int_t)t->turns, "edges",
                           (json_int_t)t->edges, "edges_total", (json_int_t)t->edges_total,
-                          "seed_edges", (json_int_t)t->seed_edges, "seeds", (json_int_t)t->seeds,
+                          "seed_edges", (json_int_t)t->seed_edges, "no_predecessor",
+                          (json_int_t)t->no_predecessor, "seeds", (json_int_t)t->seeds,
                           "crashes", (json_int_t)t->crashes, "hangs", (json_int_t)t->hangs, "execs",
                           (json_int_t)t->execs, "fuzzers", arms_json(t), "slots", slots_json(t));
     json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
@@ -86,6 +87,9 @@ static void print_text(const struct tally *t, const char *state)
            t->edges, t->edges_total, t->seed_edges, (unsigned long long)t->seeds,
            (unsigned long long)t->crashes, (unsigned long long)t->hangs, (unsigned long long)t->turns,
            (unsigned long long)t->execs, seconds(t->last_new_ns));
+    if (t->no_predecessor)
+        printf("%llu new edges had no known predecessor and earned nothing\n\n",
+               (unsigned long long)t->no_predecessor);
     printf("%-10s %6s %9s %12s %12s %16s %8s\n", "fuzzer", "turns", "active s", "first edges",
            "last reward", "imports taken", "crashes");
     for (int i = 0; i < t->n_arms; i++) {
@@ -101,7 +105,7 @@ int cli_campaign_arg(const char *verb, const char *options, int argc, char **arg
                      const char **out, struct err *e)
 {
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             cli_help(cli_find(verb), options);
             return 1;
         }
@@ -127,6 +131,8 @@ int cli_status(int argc, char **argv)
         return 0;
     if (rc == 0)
         rc = store_open(&s, out, STORE_READ, &e);
+    if (rc == 0)
+        rc = store_begin(s, &e); /* one moment of a campaign that may be running */
     if (rc == 0)
         rc = tally_load(&t, s, &e);
     if (rc == 0) {

@@ -133,6 +133,11 @@ int schema_create(struct store *s, struct err *e)
     int rc = versions(s, &version, &application, e);
     if (rc < 0)
         return rc;
+    if (version == VERSION && application == APPLICATION_ID) {
+        int64_t settings; /* the first thing a campaign writes: without any it was killed before it began */
+        if ((rc = pragma_int(s, "SELECT count(*) FROM settings", &settings, e)) < 0 || !settings)
+            return rc;
+    }
     if (version || application) { /* version 0 without an id: killed while it was being made */
         rc = err_usage(e,
                        "%s already holds a campaign: go on with carol fuzz --resume %s, or give "
