@@ -165,6 +165,15 @@ static bool may_change(int c)
            c == OPT_ENGINES;
 }
 
+/* One word of the target's command line.  Its programs run in directories of their own, so a word that
+ * names a file here must name it there too. */
+static char *target_word(const char *word)
+{
+    if (strcmp(word, "___FILE___") == 0)
+        return xstrdup("@@");
+    return word[0] != '-' && fs_exists(word) ? absolute(word) : xstrdup(word);
+}
+
 static int parse(int argc, char **argv, struct fuzz_args *a, struct err *e)
 {
     defaults(&a->o);
@@ -184,7 +193,7 @@ static int parse(int argc, char **argv, struct fuzz_args *a, struct err *e)
         return err_usage(e, "--resume goes on with the options the campaign was begun with; only -d, "
                             "--stop-on-plateau, --stop-on-crash, --engines and -q can be given with it");
     for (int i = optind; i < argc; i++)
-        strv_add(&a->o.args, strcmp(argv[i], "___FILE___") == 0 ? "@@" : argv[i]);
+        strv_take(&a->o.args, target_word(argv[i]));
     return check(&a->o, e);
 }
 
