@@ -42,8 +42,15 @@ void *xrealloc(void *p, size_t n)
     return p;
 }
 
+void *xmemdup(const void *p, size_t n)
+{
+    void *copy = xmalloc(n);
+    if (n)
+        memcpy(copy, p, n);
+    return copy;
+}
+
 char *xstrdup(const char *s)
 {
-    size_t n = strlen(s) + 1;
-    return memcpy(xmalloc(n), s, n);
+    return xmemdup(s, strlen(s) + 1);
 }

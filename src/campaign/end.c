@@ -98,7 +98,8 @@ void campaign_finish(struct campaign *c, const char *reason)
 
 void campaign_interrupt(struct campaign *c)
 {
-    if (c->stopping == 0 && c->started) {
+    if (c->started && c->stopping < 2 && !c->interrupted) { /* also while a used budget ends it */
+        c->interrupted = true;
         log_info("finishing the running turns; once more stops at once");
         campaign_finish(c, "interrupted");
         return;

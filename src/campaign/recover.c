@@ -129,10 +129,7 @@ static int pending_seed(void *arg, const struct store_seed *seed, struct err *e)
     struct turn *t = arg;
     if (seed->state != SEED_PENDING)
         return 0;
-    void *copy = xmalloc(seed->size);
-    if (seed->size)
-        memcpy(copy, seed->data, seed->size);
-    turn_measure_later(t, seed->id, copy, seed->size, true);
+    turn_measure_later(t, seed->id, xmemdup(seed->data, seed->size), seed->size, true);
     return 0;
 }
 

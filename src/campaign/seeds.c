@@ -38,10 +38,8 @@ static int load_one(void *arg, const struct store_seed *seed, struct err *e)
         r->names = xrealloc(r->names, r->cap * sizeof *r->names);
     }
     size_t i = r->job.n++;
-    void *copy = xmalloc(seed->size);
-    if (seed->size)
-        memcpy(copy, seed->data, seed->size);
-    r->inputs[i] = (struct eval_input){.data = copy, .size = seed->size};
+    r->inputs[i] =
+        (struct eval_input){.data = xmemdup(seed->data, seed->size), .size = seed->size};
     r->ids[i] = seed->id;
     r->names[i] = xstrdup(seed->name ? seed->name : "");
     return 0;

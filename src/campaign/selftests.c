@@ -46,10 +46,8 @@ static int keep_few(void *arg, const struct store_seed *seed, struct err *e)
 {
     (void)e;
     struct few *f = arg;
-    void *copy = xmalloc(seed->size);
-    if (seed->size)
-        memcpy(copy, seed->data, seed->size);
-    f->v[f->n++] = (struct input){.id = seed->id, .data = copy, .size = seed->size};
+    f->v[f->n++] = (struct input){
+        .id = seed->id, .data = xmemdup(seed->data, seed->size), .size = seed->size};
     return f->n == SELFTEST_SEEDS;
 }
 

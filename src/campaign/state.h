@@ -69,6 +69,7 @@ struct campaign {
     struct timer deadline;
 
     int stopping;       /* 0 no, 1 finishing turns, 2 at once */
+    bool interrupted;   /* asked to end once already */
     bool started;       /* decisions are being served */
     bool found_crash;
     bool plateau_told;

@@ -31,10 +31,8 @@ static int batch_add(void *arg, const struct store_seed *seed, struct err *e)
         b->cap = b->cap ? b->cap * 2 : 64;
         b->v = xrealloc(b->v, b->cap * sizeof *b->v);
     }
-    void *copy = xmalloc(seed->size);
-    if (seed->size)
-        memcpy(copy, seed->data, seed->size);
-    b->v[b->n++] = (struct input){.id = seed->id, .data = copy, .size = seed->size};
+    b->v[b->n++] = (struct input){
+        .id = seed->id, .data = xmemdup(seed->data, seed->size), .size = seed->size};
     b->bytes += seed->size;
     return b->bytes > IMPORT_MAX_BYTES ? 1 : 0; /* 1: enough */
 }
