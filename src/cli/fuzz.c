@@ -22,7 +22,8 @@
 static const char help[] =
     "  -b, --build DIR        what 'carol build' made\n"
     "      --target NAME      which target of it, when there are several\n"
-    "  -i, --seeds PATH       seeds: file, directory, zip or AFL output directory; may be repeated\n"
+    "  -i, --seeds PATH       seeds: file, directory, zip or AFL output directory; may be "
+    "repeated\n"
     "  -o, --out DIR          the campaign's directory, new\n"
     "      --resume DIR       go on with a campaign (after Ctrl-C, kill -9, power loss); only -d,\n"
     "                         --stop-on-*, --engines and -q may be given anew\n"
@@ -42,8 +43,17 @@ static const char help[] =
     "      --engines DIR      fuzzers of your own\n"
     "  -q, --quiet            no progress\n";
 
-enum { OPT_TARGET = 256, OPT_RESUME, OPT_TURN, OPT_SEED, OPT_REWARD, OPT_PLATEAU, OPT_CRASH, OPT_NEW,
-       OPT_ENGINES };
+enum {
+    OPT_TARGET = 256,
+    OPT_RESUME,
+    OPT_TURN,
+    OPT_SEED,
+    OPT_REWARD,
+    OPT_PLATEAU,
+    OPT_CRASH,
+    OPT_NEW,
+    OPT_ENGINES
+};
 
 static const struct option options[] = {{"build", 1, 0, 'b'},
                                         {"target", 1, 0, OPT_TARGET},
@@ -92,8 +102,14 @@ static int set_number(int c, const char *v, struct campaign_opts *o, struct err 
     uint64_t n = 0;
     int rc;
     switch (c) {
-    case 'j': rc = str_to_u64(v, "-j", 1, 256, &n, e); o->jobs = (int)n; return rc;
-    case 'T': rc = str_to_u64(v, "-T", 1, 600000, &n, e); o->timeout_ms = (uint32_t)n; return rc;
+    case 'j':
+        rc = str_to_u64(v, "-j", 1, 256, &n, e);
+        o->jobs = (int)n;
+        return rc;
+    case 'T':
+        rc = str_to_u64(v, "-T", 1, 600000, &n, e);
+        o->timeout_ms = (uint32_t)n;
+        return rc;
     case 'm': return str_to_mem(v, "-m", &o->mem_bytes, e);
     case 'd': o->budget_given = true; return str_to_time(v, "-d", &o->budget_ns, e);
     case OPT_TURN: return str_to_time(v, "--turn", &o->turn_ns, e);
@@ -114,17 +130,22 @@ static int set_option(int c, const char *v, struct fuzz_args *a, struct err *e)
     case 'f': strv_split(&o->fuzzers, v, ','); return 0;
     case 'q': a->quiet = true; return 0;
     case OPT_TARGET: replace(&o->target, xstrdup(v)); return 0;
-    case OPT_RESUME: replace(&o->out, absolute(v)); o->resume = true; return 0;
+    case OPT_RESUME:
+        replace(&o->out, absolute(v));
+        o->resume = true;
+        return 0;
     case OPT_CRASH: o->stop_on_crash = true; return 0;
     case OPT_NEW: o->neutral_filter = true; return 0;
     case OPT_ENGINES: where_set_engines(v); return 0;
     case 'h': a->help = true; return 0;
     case OPT_REWARD:
         o->reward = reward_kind_of(v);
-        return o->reward ? 0
-                         : err_usage(e, "--reward: '%s' is none of coverage_interval, frontier_branch, "
-                                        "rarity_density",
-                                     v);
+        return o->reward
+                   ? 0
+                   : err_usage(e,
+                               "--reward: '%s' is none of coverage_interval, frontier_branch, "
+                               "rarity_density",
+                               v);
     default: return set_number(c, v, o, e);
     }
 }
@@ -150,7 +171,8 @@ static int check(const struct campaign_opts *o, struct err *e)
     if (o->resume)
         return 0;
     if (!o->build)
-        return err_usage(e, "what shall be fuzzed? Give a build directory with -b ('carol build' makes one)");
+        return err_usage(
+            e, "what shall be fuzzed? Give a build directory with -b ('carol build' makes one)");
     if (o->turn_ns < 100 * NS_PER_MS)
         return err_usage(e, "--turn: a turn shorter than 0.1 s measures nothing");
     if (o->dict && !fs_exists(o->dict))
@@ -187,11 +209,13 @@ static int parse(int argc, char **argv, struct fuzz_args *a, struct err *e)
         a->shapes = a->shapes || !may_change(c);
     }
     if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
-        return err_usage(e, "what is '%s'? Seeds are given with -i; the target's own arguments after --",
-                         argv[optind]);
+        return err_usage(
+            e, "what is '%s'? Seeds are given with -i; the target's own arguments after --",
+            argv[optind]);
     if (a->o.resume && (a->shapes || optind < argc))
-        return err_usage(e, "--resume goes on with the options the campaign was begun with; only -d, "
-                            "--stop-on-plateau, --stop-on-crash, --engines and -q can be given with it");
+        return err_usage(
+            e, "--resume goes on with the options the campaign was begun with; only -d, "
+               "--stop-on-plateau, --stop-on-crash, --engines and -q can be given with it");
     for (int i = optind; i < argc; i++)
         strv_take(&a->o.args, target_word(argv[i]));
     return check(&a->o, e);
@@ -245,8 +269,8 @@ static void last_words(const struct campaign *c, const char *out)
     if (t->crashes)
         printf("crashing inputs: %s/crashes\n", out);
     bool used = strcmp(campaign_end_reason(c), "budget used") == 0;
-    printf("state:           carol status %s\ngo on:           carol fuzz --resume %s%s\n", out, out,
-           used ? " -d TIME   (counted from the first start)" : "");
+    printf("state:           carol status %s\ngo on:           carol fuzz --resume %s%s\n", out,
+           out, used ? " -d TIME   (counted from the first start)" : "");
 }
 
 static int run(struct fuzz_args *a, struct err *e)

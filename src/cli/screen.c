@@ -37,8 +37,8 @@ static void take_note(void *arg, enum log_level level, const char *line)
         memmove(s->note[0], s->note[1], sizeof s->note - sizeof s->note[0]);
         s->n_notes--;
     }
-    snprintf(s->note[s->n_notes++], sizeof s->note[0], "%s%.250s",
-             level <= LOG_WARN ? "! " : "  ", line);
+    snprintf(s->note[s->n_notes++], sizeof s->note[0], "%s%.250s", level <= LOG_WARN ? "! " : "  ",
+             line);
     if (!s->drawn) /* before the first picture there is nothing to tear */
         fprintf(stderr, "carol: %s%s\n", level <= LOG_WARN ? "warning: " : "", line);
 }
@@ -85,7 +85,8 @@ static void draw_arms(const struct tally *t, struct buf *b)
     int64_t all = 0;
     for (int a = 0; a < t->n_arms; a++)
         all += t->arm[a].active_ns;
-    buf_str(b, "  fuzzer     turns  share  first edges  last reward  imports taken/offered  crashes\n");
+    buf_str(
+        b, "  fuzzer     turns  share  first edges  last reward  imports taken/offered  crashes\n");
     for (int a = 0; a < t->n_arms; a++) {
         const struct tally_arm *x = &t->arm[a];
         if (x->dropped) {
@@ -95,9 +96,8 @@ static void draw_arms(const struct tally *t, struct buf *b)
         buf_printf(b, "  %-10s %5llu  %4.0f%%  %11llu  %11.3f  %13llu/%-8llu %7llu\n", x->name,
                    (unsigned long long)x->turns,
                    all ? 100.0 * (double)x->active_ns / (double)all : 0,
-                   (unsigned long long)x->first_edges, x->last_reward,
-                   (unsigned long long)x->taken, (unsigned long long)x->offered,
-                   (unsigned long long)x->crashes);
+                   (unsigned long long)x->first_edges, x->last_reward, (unsigned long long)x->taken,
+                   (unsigned long long)x->offered, (unsigned long long)x->crashes);
     }
 }
 
@@ -126,7 +126,8 @@ static size_t clip(const char *line, size_t len, int columns)
 {
     size_t i = 0;
     while (i < len && columns > 0) {
-        for (i++; i < len && ((unsigned char)line[i] & 0xc0) == 0x80;) /* the rest of a UTF-8 character */
+        for (i++; i < len &&
+                  ((unsigned char)line[i] & 0xc0) == 0x80;) /* the rest of a UTF-8 character */
             i++;
         columns--;
     }
@@ -140,7 +141,8 @@ static void put_lines(struct screen *s, const struct buf *lines)
     struct buf out = BUF_INIT(1 << 16);
     int row = 0;
     buf_str(&out, s->drawn ? "\033[H" : "\033[H\033[2J");
-    for (const char *p = lines->p, *nl; p && (nl = strchr(p, '\n')) && row < size.rows - 1; p = nl + 1, row++) {
+    for (const char *p = lines->p, *nl; p && (nl = strchr(p, '\n')) && row < size.rows - 1;
+         p = nl + 1, row++) {
         buf_add(&out, p, clip(p, (size_t)(nl - p), size.columns));
         buf_str(&out, "\033[K\n");
     }
@@ -150,7 +152,8 @@ static void put_lines(struct screen *s, const struct buf *lines)
     buf_free(&out);
 }
 
-static void draw_screen(struct screen *s, const struct campaign *c, const struct tally *t, int64_t now)
+static void draw_screen(struct screen *s, const struct campaign *c, const struct tally *t,
+                        int64_t now)
 {
     struct buf b = BUF_INIT(1 << 16);
     char clock[32], budget[32] = "no end", quiet[32];
@@ -179,7 +182,9 @@ static void draw_screen(struct screen *s, const struct campaign *c, const struct
 /* Lines get rarer: a log of a week should be readable too. */
 static int64_t line_every(int64_t now)
 {
-    return now < 60 * NS_PER_S ? 5 * NS_PER_S : now < 3600 * NS_PER_S ? 60 * NS_PER_S : 600 * NS_PER_S;
+    return now < 60 * NS_PER_S     ? 5 * NS_PER_S
+           : now < 3600 * NS_PER_S ? 60 * NS_PER_S
+                                   : 600 * NS_PER_S;
 }
 
 static void draw_line(struct screen *s, const struct tally *t, int64_t now)

@@ -202,8 +202,8 @@ _Noreturn static void be_init(const struct cage_opts *o, const struct cage *c, u
 
 static pid_t clone_init(int flags, int *pidfd)
 {
-    return (pid_t)syscall(SYS_clone, (unsigned long)(flags | CLONE_PIDFD | SIGCHLD), NULL, pidfd, NULL,
-                          NULL);
+    return (pid_t)syscall(SYS_clone, (unsigned long)(flags | CLONE_PIDFD | SIGCHLD), NULL, pidfd,
+                          NULL, NULL);
 }
 
 /* Try it in a child. */
@@ -244,7 +244,8 @@ bool cage_own_proc_works(void)
 }
 
 /* --- without namespaces, should an init be killed: its orphans come to us ---------------------------- */
-static pid_t mine[1024]; /* children that are no orphans: live inits, and what we had when we began */
+static pid_t
+    mine[1024]; /* children that are no orphans: live inits, and what we had when we began */
 static size_t n_mine;
 
 static bool is_mine(pid_t pid)
@@ -301,7 +302,8 @@ static void kill_orphans(void)
 
 static int share_program(struct cage *c, struct err *e)
 {
-    void *page = mmap(NULL, sizeof *c->program, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *page =
+        mmap(NULL, sizeof *c->program, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return err_sys(e, "mmap");
     c->program = page;
@@ -312,8 +314,8 @@ static int share_program(struct cage *c, struct err *e)
 int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
 {
     *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};
-    c->namespaced = !o->no_namespace &&
-                    (o->own_proc ? cage_own_proc_works() : cage_namespaces_work());
+    c->namespaced =
+        !o->no_namespace && (o->own_proc ? cage_own_proc_works() : cage_namespaces_work());
     int p[2], rc = c->namespaced ? 0 : share_program(c, e);
     if (rc < 0)
         return rc;

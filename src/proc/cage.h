@@ -34,10 +34,10 @@ struct cage_opts {
     int in, out, err;        /* descriptors for 0, 1, 2; 0 or less: /dev/null */
     const struct cage_fd *fds;
     int nfds;
-    int cpu;                 /* pin to this cpu; -1: no */
-    bool no_namespace;       /* force the fallback (tests, and hosts where it misbehaves) */
-    bool no_aslr;            /* ADDR_NO_RANDOMIZE for the program */
-    bool own_proc;           /* it reads /proc/PID of its children: in a namespace mount a /proc of its
+    int cpu;           /* pin to this cpu; -1: no */
+    bool no_namespace; /* force the fallback (tests, and hosts where it misbehaves) */
+    bool no_aslr;      /* ADDR_NO_RANDOMIZE for the program */
+    bool own_proc;     /* it reads /proc/PID of its children: in a namespace mount a /proc of its
                                 own, or where that is forbidden use the fallback */
 };
 

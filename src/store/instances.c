@@ -135,9 +135,9 @@ int store_imported_upto(struct store *s, int64_t instance, int64_t share, struct
 static int next_undelivered(struct store *s, int64_t instance, int64_t *turn, struct err *e)
 {
     struct query q;
-    int rc = db_query(s, &q,
-                      "SELECT min(turn) FROM imports WHERE instance = ? AND delivered = 0 AND turn > ?",
-                      e);
+    int rc = db_query(
+        s, &q, "SELECT min(turn) FROM imports WHERE instance = ? AND delivered = 0 AND turn > ?",
+        e);
     if (rc < 0)
         return rc;
     db_bind_int(&q, instance);
@@ -148,8 +148,8 @@ static int next_undelivered(struct store *s, int64_t instance, int64_t *turn, st
     return rc < 0 ? rc : 0;
 }
 
-int store_undelivered(struct store *s, int64_t instance, int64_t *turn, store_seed_fn *fn, void *arg,
-                      struct err *e)
+int store_undelivered(struct store *s, int64_t instance, int64_t *turn, store_seed_fn *fn,
+                      void *arg, struct err *e)
 {
     struct query q;
     int rc = next_undelivered(s, instance, turn, e);

@@ -189,9 +189,9 @@ static void fake_free(struct instance *in)
     free(k);
 }
 
-static const struct instance_ops fake_ops = {fake_start,     fake_deliver, fake_resume,
-                                             fake_suspend,   fake_harvest, fake_harvested,
-                                             fake_usage,     fake_stop,    fake_free};
+static const struct instance_ops fake_ops = {fake_start,   fake_deliver, fake_resume,
+                                             fake_suspend, fake_harvest, fake_harvested,
+                                             fake_usage,   fake_stop,    fake_free};
 
 struct env_of_fakes {
     struct fakes *f;

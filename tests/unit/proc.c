@@ -143,8 +143,10 @@ static void nothing_survives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(virtual_time_jumps_in_order), cmocka_unit_test(exit_codes_come_back),
-        cmocka_unit_test(missing_program_says_so),     cmocka_unit_test(nothing_survives),
+        cmocka_unit_test(virtual_time_jumps_in_order),
+        cmocka_unit_test(exit_codes_come_back),
+        cmocka_unit_test(missing_program_says_so),
+        cmocka_unit_test(nothing_survives),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
