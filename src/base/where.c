@@ -54,8 +54,9 @@ char *where_runtime(const char *name)
 char *where_engine(const char *name)
 {
     const char *own = engines_dir ? engines_dir : getenv("CAROL_ENGINES");
-    if (own && *own)
-        return fs_join(own, name);
+    char real[PATH_MAX];
+    if (own && *own) /* absolute: what runs there has another working directory */
+        return fs_join(own[0] != '/' && realpath(own, real) ? real : own, name);
     char *home = home_dir(), *path = str_fmt("%s/engines/%s", home, name);
     free(home);
     return path;

@@ -56,7 +56,8 @@ static int read_archive(const char *path, struct corpus_sink *sink, struct err *
     struct archive *a = archive_read_new();
     struct archive_entry *en;
     int rc = 0, st;
-    archive_read_support_format_all(a);
+    archive_read_support_format_zip(a);
+    archive_read_support_format_tar(a);
     archive_read_support_filter_all(a);
     if (archive_read_open_filename(a, path, 65536) != ARCHIVE_OK) {
         rc = err_usage(e, "cannot read the seed archive %s: %s", path, archive_error_string(a));
@@ -123,7 +124,8 @@ static int read_dir(const char *dir, struct corpus_sink *sink, struct err *e)
 int corpus_read(const char *path, struct corpus_sink *sink, struct err *e)
 {
     if (!fs_exists(path))
-        return err_usage(e, "there are no seeds at %s: give a file, a directory or a zip with -i", path);
+        return err_usage(e, "there are no seeds at %s: give a file, a directory or a zip with -i",
+                         path);
     if (str_ends(path, ".zip") || str_ends(path, ".tar") || str_ends(path, ".tar.gz"))
         return read_archive(path, sink, e);
     if (!fs_is_dir(path))

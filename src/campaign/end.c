@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 
-#include <stdarg.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +60,11 @@ void arm_drop(struct campaign *c, int arm, const char *why)
     for (int i = 0; i < c->f.tally.n_arms; i++)
         left += !c->f.tally.arm[i].dropped;
     if (!left) {
-        err_env(&e,
-                "no fuzzer can run on this target; the last one (%s) was dropped because: %s. 'carol "
-                "engine selftest -b %s' tells more",
-                a->name, why, c->o.build ? c->o.build : "DIR");
+        err_env(
+            &e,
+            "no fuzzer can run on this target; the last one (%s) was dropped because: %s. 'carol "
+            "engine selftest -b %s' tells more",
+            a->name, why, c->o.build ? c->o.build : "DIR");
         campaign_fail(c, &e);
     }
 }
@@ -125,10 +126,12 @@ void campaign_maybe_done(struct campaign *c)
         loop_stop(c->loop);
 }
 
-/* No turn starts in the last 10 s of a 120 s-turn campaign (schedulers.md 5 item 12), scaled. */
+/* No turn starts in the last 10 s of a 120 s-turn campaign (schedulers.md 5 item 12), scaled; a budget
+ * shorter than a turn is one turn. */
 static bool too_late(const struct campaign *c)
 {
-    return c->o.budget_ns && campaign_now(c) >= c->o.budget_ns - c->o.turn_ns / 12;
+    int64_t budget = c->o.budget_ns, turn = c->o.turn_ns < budget ? c->o.turn_ns : budget;
+    return budget && campaign_now(c) >= budget - turn / 12;
 }
 
 bool campaign_over(struct campaign *c)
@@ -160,10 +163,11 @@ static void watch_plateau(struct campaign *c)
         campaign_finish(c, "plateau");
     bool flat = quiet > 30 * c->o.turn_ns;
     if (flat && !c->plateau_told)
-        campaign_note(c, "plateau",
-                      "no new edge for %lld s: more seeds, a dictionary (-x) or another harness may "
-                      "help more than more time",
-                      (long long)(quiet / NS_PER_S));
+        campaign_note(
+            c, "plateau",
+            "no new edge for %lld s: more seeds, a dictionary (-x) or another harness may "
+            "help more than more time",
+            (long long)(quiet / NS_PER_S));
     c->plateau_told = flat;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/where.h"
 #include "campaign/campaign.h"
 #include "campaign/real.h"
@@ -273,6 +274,15 @@ static void last_words(const struct campaign *c, const char *out)
            out, used ? " -d TIME   (counted from the first start)" : "");
 }
 
+static void hint_turns(const struct campaign_opts *o)
+{
+    if (o->turn_ns > 5 * NS_PER_S && o->budget_ns && o->budget_ns < 3 * o->turn_ns)
+        log_warn(
+            "-d %lld s with turns of %lld s leaves the fuzzers little to exchange: --turn 5s suits "
+            "runs of minutes",
+            (long long)(o->budget_ns / NS_PER_S), (long long)(o->turn_ns / NS_PER_S));
+}
+
 static int run(struct fuzz_args *a, struct err *e)
 {
     struct real r;
@@ -283,6 +293,7 @@ static int run(struct fuzz_args *a, struct err *e)
     int rc = real_open(&r, &a->o, e), code = 0;
     if (rc == 0) {
         struct campaign_env env = real_env(&r);
+        hint_turns(&a->o);
         env.progress = on_progress;
         rc = campaign_new(&c, &a->o, &env, &r.target, e);
     }

@@ -59,8 +59,11 @@ int lock_take(const char *dir, int *fd, struct err *e)
 {
     char *path = fs_join(dir, "lock"), pid[32];
     int rc = 0, f = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (f < 0)
-        rc = err_sys(e, "cannot open %s", path);
+    if (f < 0) {
+        rc = err_sys(e, "cannot take the campaign's lock %s", path);
+        if (e)
+            e->exit = ERR_EXIT_ENV; /* somebody else's directory, a read-only or full disk */
+    }
     for (int i = 0; rc == 0 && try_lock(f) < 0; i++) {
         if (errno != EAGAIN && errno != EACCES)
             rc = err_sys(e, "cannot lock %s", path);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/str.h"
+#include "base/where.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -111,12 +112,28 @@ static void sha256_known_answer(void **state)
     assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+/* Fuzzers are started in directories of their own. */
+static void engines_are_found_from_everywhere(void **state)
+{
+    (void)state;
+    where_set_engines(".");
+    char *path = where_engine("afl"), cwd[4096];
+    assert_non_null(getcwd(cwd, sizeof cwd));
+    assert_true(path[0] == '/' && str_starts(path, cwd) && str_ends(path, "/afl"));
+    where_set_engines(NULL);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buf_stops_at_its_maximum), cmocka_unit_test(numbers_are_whole_and_in_range),
-        cmocka_unit_test(times_and_sizes),          cmocka_unit_test(files_round_trip),
-        cmocka_unit_test(rng_is_xoshiro256starstar), cmocka_unit_test(sha256_known_answer),
+        cmocka_unit_test(buf_stops_at_its_maximum),
+        cmocka_unit_test(numbers_are_whole_and_in_range),
+        cmocka_unit_test(times_and_sizes),
+        cmocka_unit_test(files_round_trip),
+        cmocka_unit_test(rng_is_xoshiro256starstar),
+        cmocka_unit_test(sha256_known_answer),
+        cmocka_unit_test(engines_are_found_from_everywhere),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,6 +246,17 @@ static void a_harvest_that_fails_loses_nothing(void **state)
     free(out);
 }
 
+static void a_budget_below_a_turn_is_one_turn(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 2);
+    run_whole(&f, options("equal", 2, 2, 6), &a); /* turns of 120 s */
+    assert_int_equal(a.turns, 2);
+    fakes_free(&f);
+}
+
 /* single: has others in its roster, but may not choose them. */
 static void without_a_choice_it_ends_and_says_so(void **state)
 {
@@ -330,6 +341,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fresh_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(a_harvest_that_fails_loses_nothing, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_budget_below_a_turn_is_one_turn, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fresh_dir,
                                         remove_dir),
         cmocka_unit_test_setup_teardown(what_never_began_is_not_in_the_way, fresh_dir, remove_dir),
