@@ -8,7 +8,7 @@
 /* Use this engines directory instead of the one found (--engines); NULL: back to the default. */
 void where_set_engines(const char *dir);
 
-/* Paths to be freed by the caller.  They are returned whether or not they exist. */
+/* Absolute paths, to be freed by the caller.  They are returned whether or not they exist. */
 char *where_self(void);                /* the running carol binary */
 char *where_runtime(const char *name); /* libcarolcov.a, libcarolctl.so, carol-cc, ... */
 char *where_engine(const char *name);  /* afl/afl-fuzz, honggfuzz/honggfuzz, radamsa/... */

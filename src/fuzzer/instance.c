@@ -181,6 +181,9 @@ static void describe_end(struct live *lv, const struct cage_end *end)
         snprintf(r->why, sizeof r->why, "exit %d: %.200s", end->code, last);
     else
         snprintf(r->why, sizeof r->why, "killed by signal %d: %.200s", end->signal, last);
+    for (char *c = r->why; *c; c++) /* it goes into JSON and the store: no stray bytes */
+        if ((unsigned char)*c > '~')
+            *c = '?';
 }
 
 static void release_process(struct live *lv)

@@ -6,7 +6,6 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/where.h"
 #include "proc/loop.h"
 #include "target/plan.h"
 #include "target/task.h"
@@ -14,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,15 +429,6 @@ static int need_compiler(struct err *e)
     return rc;
 }
 
-/* Scripts change directories: a relative CAROL_ENGINES or --engines would lead nowhere. */
-static void fix_engines_dir(void)
-{
-    char *dir = where_engine(""), real[PATH_MAX];
-    if (dir[0] != '/' && realpath(dir, real))
-        where_set_engines(real);
-    free(dir);
-}
-
 int build_run(const struct build_opts *o, struct build_result *r, struct err *e)
 {
     struct build b = {.o = o};
@@ -450,7 +439,6 @@ int build_run(const struct build_opts *o, struct build_result *r, struct err *e)
     int rc = need_compiler(e);
     if (rc < 0)
         return rc;
-    fix_engines_dir();
     rc = plan_init(&b.plan, o, e);
     if (rc == 0)
         rc = loop_new(&b.loop, e);

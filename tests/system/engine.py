@@ -65,6 +65,13 @@ def selftests(tmp):
     check(nothing_left(tmp), "selftest: nothing is left in TMPDIR")
 
 
+def relative_engines(tmp, build):
+    os.symlink(engines(), tmp + "/engines")
+    done = subprocess.run([carol, "engine", "selftest", "aflpp", "-b", build, "--engines", "engines"],
+                          capture_output=True, text=True, timeout=120, cwd=tmp)
+    check(done.returncode == 0, f"selftest: --engines with a relative path {done.stdout.strip()}")
+
+
 def disobedient(tmp, build, script, reason):
     fake = tempfile.mkdtemp(dir=tmp)
     for name in os.listdir(engines()):
@@ -97,7 +104,9 @@ def main():
         figures(tmp, build)
         interrupted(tmp, build)
         selftests(tmp)
+        relative_engines(tmp, build)
         disobedient(tmp, build, "exit 7", "it died: exit 7")
+        disobedient(tmp, build, "printf 'ERROR: \\377'; exit 7", "exit 7: ERROR: ?")
         disobedient(tmp, build, "exec sleep 100", "executed nothing")
         check(run(tmp, "run", "nobody").returncode == 2, "an unknown fuzzer is wrong usage")
         check(run(tmp, "run", "aflpp", "-b", build).returncode == 2, "so are missing seeds")
