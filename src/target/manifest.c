@@ -288,7 +288,7 @@ static int no_such_target(json_t *targets, const char *dir, const char *target, 
     if (target)
         rc = err_usage(e, "%s has no target '%s'; it has: %s", dir, target, names.p ? names.p : "");
     else
-        rc = err_usage(e, "%s has several targets; build it with --target and one of: %s", dir,
+        rc = err_usage(e, "%s has several targets; name one with --target: %s", dir,
                        names.p ? names.p : "");
     buf_free(&names);
     return rc;

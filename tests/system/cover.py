@@ -291,6 +291,15 @@ def wrong_use_is_told_with_the_fix(tmp):
 
 
 @test
+def a_file_name_need_not_be_text(tmp):
+    odd = tmp / "odd"
+    odd.mkdir()
+    with open(os.fsencode(odd) + b"/a\xff", "wb") as f:
+        f.write(b"nx")
+    check(list(cover(tmp / "small", odd)["by"]) == ["a\\xff"], "a name that is not UTF-8")
+
+
+@test
 def the_command_that_the_message_names_mends_a_damaged_table(tmp):
     built, one = tmp / "small", tmp / "planted/n"
     edges = built / "neutral/planted.edges"
