@@ -103,6 +103,7 @@ def compare(carol, name, build, libfuzzer, corpus):
 
 def main():
     carol = os.path.abspath(sys.argv[1])
+    sys.stdout.reconfigure(line_buffering=True)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     good = True
     for spec in sys.argv[2:]:
