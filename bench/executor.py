@@ -5,9 +5,11 @@ taking turns, so that what else the machine does meets all alike.
    executor.py CAROL NAME=BUILD_DIR,LIBFUZZER_BINARY,CORPUS ...
 
 BUILD_DIR has the families neutral, afl and plain.  Printed per target: cpu time per input (user and
-system of every process, the minimum over the rounds) and wall time.  Start-up is in it, so the corpus
-is read TIMES times over.  The last lines: the same inputs through the target alone, with and without
-the neutral flags.  Exit 1 when a ratio is below the figure of the specification."""
+system of every process, the minimum over the rounds) and wall time for the whole corpus as carol cover
+meets it for the first time, with start-up, reading and the second run of everything new; then what
+each further input costs, from the same corpus TIMES times over.  The last lines: the target alone,
+with and without the neutral flags.  Exit 1 when the whole corpus is below the figure of the
+specification."""
 import ctypes
 import json
 import os
@@ -52,11 +54,12 @@ def usable(carol, build, corpus):
     return [i["path"] for i in inputs if i["status"] == "ok" and i["cpu_us"] <= SLOW_US]
 
 
-def repeat_corpus(files, target):
-    for time_ in range(TIMES):
+def repeat_corpus(files, times, target):
+    target.mkdir()
+    for time_ in range(times):
         for number, file in enumerate(files):
             shutil.copy(file, target / f"{time_}-{number:05}")
-    return len(files) * TIMES
+    return target
 
 
 def commands(carol, build, libfuzzer, corpus, scratch):
@@ -67,38 +70,45 @@ def commands(carol, build, libfuzzer, corpus, scratch):
         "afl-showmap -C -i": [showmap, "-C", "-t", "5000", "-i", corpus, "-o", scratch / "map", "--",
                               f"{build}/afl/{target}"],
         "libFuzzer -runs=0": [libfuzzer, "-runs=0", "-rss_limit_mb=0", corpus],
-        "plain": [f"{build}/plain/{target}", *sorted(corpus.iterdir())],
-        "neutral": [f"{build}/neutral/{target}", *sorted(corpus.iterdir())],
+        "plain, by hand": [f"{build}/plain/{target}", *sorted(corpus.iterdir())],
+        "neutral, by hand": [f"{build}/neutral/{target}", *sorted(corpus.iterdir())],
     }
 
 
-def compare(carol, name, build, libfuzzer, corpus):
+def run_rounds(carol, build, libfuzzer, corpora, tmp):
+    """Minimum cpu and wall seconds of everyone on the corpus once and TIMES times over."""
     env = {**os.environ, "AFL_QUIET": "1", "AFL_NO_UI": "1"}
+    best = {}
+    for _ in range(ROUNDS):
+        for times, corpus in corpora.items():
+            for who, command in commands(carol, build, libfuzzer, corpus, tmp).items():
+                cpu, wall = measure(command, env, tmp)
+                old = best.get((who, times), (cpu, wall))
+                best[who, times] = (min(cpu, old[0]), min(wall, old[1]))
+    return best
+
+
+def compare(carol, name, build, libfuzzer, corpus):
     with tempfile.TemporaryDirectory(prefix="carol-bench-") as tmp:
         tmp = pathlib.Path(tmp)
-        (tmp / "corpus").mkdir()
-        n = repeat_corpus(usable(carol, build, corpus), tmp / "corpus")
-        cpu, wall = {}, {}
-        for _ in range(ROUNDS):
-            for who, command in commands(carol, build, libfuzzer, tmp / "corpus", tmp).items():
-                c, w = measure(command, env, tmp)
-                cpu.setdefault(who, []).append(c * 1e6 / n)
-                wall.setdefault(who, []).append(w * 1e6 / n)
-    ours = min(cpu["carol cover"])
-    good = True
-    print(f"{name}: {n} inputs ({n // TIMES} x {TIMES}), {ROUNDS} rounds, us per input")
-    for who, times in cpu.items():
-        if who in ("plain", "neutral"):
-            continue
-        ratio = min(times) / ours
-        verdict = "" if who == "carol cover" else f"{ratio:8.2f} x" + (
-            "" if ratio >= FIGURE else f"   below {FIGURE}")
-        good = good and (who == "carol cover" or ratio >= FIGURE)
-        print(f"  {who:20} cpu {min(times):8.1f}  wall {min(wall[who]):8.1f}{verdict}")
-    for family in ("plain", "neutral"):
-        print(f"  {family + ' build, by hand':20} cpu {min(cpu[family]):8.1f}  wall "
-              f"{min(wall[family]):8.1f}{min(cpu[family]) / min(cpu['plain']):8.2f} x plain")
-    return good
+        files = usable(carol, build, corpus)
+        corpora = {times: repeat_corpus(files, times, tmp / f"corpus{times}") for times in (1, TIMES)}
+        best = run_rounds(carol, build, libfuzzer, corpora, tmp)
+    n = len(files)
+    whole = {who: best[who, 1][0] * 1e6 / n for who, t in best if t == 1}
+    wall = {who: best[who, 1][1] * 1e6 / n for who, t in best if t == 1}
+    more = {who: (best[who, TIMES][0] - best[who, 1][0]) * 1e6 / n / (TIMES - 1) for who in whole}
+    print(f"{name}: {n} inputs, {ROUNDS} rounds, us per input (and times ours)")
+    print(f"  {'':22}{'whole corpus, cpu':>22}{'wall':>18}{'cpu, each further':>22}")
+    for who in whole:
+        base = "plain, by hand" if "by hand" in who else "carol cover"
+        print(f"  {who:22}" + "".join(f"{v[who]:{w}.1f} {v[who] / v[base]:7.2f} x"
+                                      for v, w in ((whole, 12), (wall, 8), (more, 12))))
+    rivals = [who for who in whole if who not in ("carol cover",) and "by hand" not in who]
+    low = [who for who in rivals if whole[who] / whole["carol cover"] < FIGURE]
+    print(f"  below {FIGURE} on the whole corpus: {', '.join(low)}" if low else
+          f"  at least {FIGURE} against each")
+    return not low
 
 
 def main():

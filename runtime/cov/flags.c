@@ -55,15 +55,29 @@ static bool place_module(struct cov_module *m, unsigned char *area, uint64_t len
     return true;
 }
 
+/* The tables are of no use to a worker, and long: spare each fork the copying of their pages. */
+static void do_not_fork(const void *from, const void *to)
+{
+    uintptr_t lo = ((uintptr_t)from + PAGE - 1) & ~(PAGE - 1), hi = (uintptr_t)to & ~(PAGE - 1);
+    if (lo < hi)
+        madvise((void *)lo, hi - lo, MADV_DONTFORK);
+}
+
 bool carol_cov_flags_place(unsigned char *area, uint64_t len, int fd, uint64_t off)
 {
     uint64_t used = 0;
     uint32_t most = 0;
     for (uint32_t i = 0; i < carol_cov_n_modules; i++) {
-        if (!place_module(&carol_cov_modules[i], area, len, fd, off, &used))
+        struct cov_module *m = &carol_cov_modules[i];
+        if (!place_module(m, area, len, fd, off, &used))
             return false;
-        if (carol_cov_modules[i].n > most)
-            most = carol_cov_modules[i].n;
+        if (m->shared) {
+            do_not_fork(m->cfs, (void *)((uintptr_t)m->flags & ~(PAGE - 1)));
+            do_not_fork((void *)(((uintptr_t)m->flags_end + PAGE - 1) & ~(PAGE - 1)),
+                        m->pcs + m->n_pcs);
+        }
+        if (m->n > most)
+            most = m->n;
     }
     scratch = mmap(NULL, most / 8 + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return scratch != MAP_FAILED;
@@ -108,7 +122,7 @@ void carol_cov_flags_clear(void)
     }
 }
 
-static uint32_t read_bits(uint64_t *bits, bool mirrors)
+static void read_bits(uint64_t *bits, bool mirrors)
 {
     size_t words = (carol_cov_n_edges + 63) / 64;
     if (carol_cov_n_modules > 1)
@@ -123,20 +137,16 @@ static uint32_t read_bits(uint64_t *bits, bool mirrors)
         carol_cov_bits(scratch, flags, m->n);
         carol_cov_bits_or(bits, m->base, scratch, m->n);
     }
-    uint32_t hits = 0;
-    for (size_t i = 0; i < words; i++)
-        hits += (uint32_t)__builtin_popcountll(bits[i]);
-    return hits;
 }
 
-uint32_t carol_cov_flags_read(uint64_t *bits)
+void carol_cov_flags_read(uint64_t *bits)
 {
-    return read_bits(bits, false);
+    read_bits(bits, false);
 }
 
-uint32_t carol_cov_flags_harvest(uint64_t *bits)
+void carol_cov_flags_harvest(uint64_t *bits)
 {
-    return read_bits(bits, true);
+    read_bits(bits, true);
 }
 
 void carol_cov_flags_rescue(pid_t worker)

@@ -26,7 +26,7 @@
 #define COV_ENV "CAROL_COV"       /* "lib" or "stdin" or "file": be the executor's server */
 #define COV_ENV_DUMP "CAROL_DUMP" /* write the table to this file and exit */
 
-#define COV_MAGIC "CAROLCV1"
+#define COV_MAGIC "CAROLCV2" /* another number whenever anything here changes */
 #define COV_NONE UINT32_MAX
 
 enum cov_status { /* the numbers of enum run_status */
@@ -64,11 +64,10 @@ struct cov_input {
 };
 
 struct cov_slot { /* followed by the bitset: bit i of word i/64 is edge i */
-    uint32_t status, hits;
+    uint32_t status;
     int32_t signal; /* or exit code */
     uint32_t cpu_us;
     uint32_t final; /* this run counts; 2: it was run alone */
-    uint32_t pad;
 };
 
 struct cov_call { /* an indirect call seen: addresses first, edge numbers once `done` is sent */

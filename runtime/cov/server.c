@@ -170,7 +170,7 @@ static void record_end(uint32_t i, bool killed, int status, const struct rusage 
     if (what != COV_RUN_OK && req.mem_bytes &&
         (uint64_t)r->ru_maxrss * 1024 >= req.mem_bytes / 5 * 4)
         what = COV_RUN_OOM;
-    s->hits = carol_cov_flags_harvest((uint64_t *)(void *)(s + 1));
+    carol_cov_flags_harvest((uint64_t *)(void *)(s + 1));
     s->signal = sig;
     s->cpu_us = (uint32_t)((r->ru_utime.tv_sec + r->ru_stime.tv_sec) * 1000000 +
                            r->ru_utime.tv_usec + r->ru_stime.tv_usec);

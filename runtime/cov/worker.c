@@ -58,7 +58,7 @@ static void run_one(const struct cov_shm *s, uint32_t i, carol_cov_run_fn *run, 
     if (getpid() != self)
         _exit(0); /* a child that the target forked came back here */
     struct cov_slot *slot = carol_cov_slot(s, i);
-    slot->hits = carol_cov_flags_read((uint64_t *)(void *)(slot + 1));
+    carol_cov_flags_read((uint64_t *)(void *)(slot + 1));
     free(copy);
 }
 

@@ -16,7 +16,8 @@ void edges_from_bits(struct edges *s, const uint64_t *bits, uint32_t n_bits)
     size_t words = ((size_t)n_bits + 63) / 64, n = 0;
     uint64_t tail = n_bits % 64 ? (UINT64_C(1) << n_bits % 64) - 1 : UINT64_MAX;
     for (size_t w = 0; w < words; w++)
-        n += (size_t)__builtin_popcountll(w + 1 == words ? bits[w] & tail : bits[w]);
+        if (bits[w])
+            n += (size_t)__builtin_popcountll(w + 1 == words ? bits[w] & tail : bits[w]);
     *s = (struct edges){.ids = xmalloc((n ? n : 1) * sizeof *s->ids)};
     for (size_t w = 0; w < words; w++)
         for (uint64_t b = w + 1 == words ? bits[w] & tail : bits[w]; b; b &= b - 1)
