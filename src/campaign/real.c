@@ -40,8 +40,9 @@ static int choose_roster(struct real *r, struct campaign_opts *o, struct err *e)
         struct instance_opts io = {.fuzzer = want.v[i], .target = &r->target, .dir = o->out};
         struct err why = {0};
         if (fuzzer_family(want.v[i]) == FAMILY_NONE)
-            rc = err_usage(e, "there is no fuzzer '%s'; the six are aflpp, darwin, honggfuzz, mopt, "
-                              "lafintel, radamsa",
+            rc = err_usage(e,
+                           "there is no fuzzer '%s'; the six are aflpp, darwin, honggfuzz, mopt, "
+                           "lafintel, radamsa",
                            want.v[i]);
         else if (strv_has(&o->fuzzers, want.v[i]))
             rc = err_usage(e, "fuzzer '%s' is named twice", want.v[i]);
@@ -51,7 +52,8 @@ static int choose_roster(struct real *r, struct campaign_opts *o, struct err *e)
             log_warn("%s does not take part: %s", want.v[i], why.msg);
     }
     if (rc == 0 && !o->fuzzers.n)
-        rc = err_env(e, "none of the fuzzers can run on %s; 'carol doctor' says what is missing", o->build);
+        rc = err_env(e, "none of the fuzzers can run on %s; 'carol doctor' says what is missing",
+                     o->build);
     strv_free(&want);
     return rc;
 }
@@ -77,9 +79,11 @@ int real_open(struct real *r, struct campaign_opts *o, struct err *e)
     if (rc == 0)
         rc = manifest_load(o->build, o->target, &r->target, e);
     if (rc == 0 && !r->target.table)
-        rc = err_usage(e, "%s has no neutral build, without which nothing can be measured: run carol build "
-                          "again with the family 'neutral'",
-                       o->build);
+        rc = err_usage(
+            e,
+            "%s has no neutral build, without which nothing can be measured: run carol build "
+            "again with the family 'neutral'",
+            o->build);
     if (rc == 0)
         rc = table_load(r->target.table, &r->table, e);
     if (rc == 0 && !o->resume)
@@ -109,6 +113,7 @@ void real_close(struct real *r)
         free(t->arg);
         free(t);
     }
+    strv_free(&r->args);
     manifest_free(&r->target);
     table_free(&r->table);
     loop_free(r->loop);
@@ -126,7 +131,7 @@ static int open_evaluator(void *arg, struct evaluator **out, int slot, int cpu, 
     (void)slot;
     struct real *r = arg;
     struct executor_opts x = {.target = &r->target,
-                              .args = r->args,
+                              .args = r->args.n ? (const char *const *)r->args.v : NULL,
                               .mem_bytes = r->mem_bytes,
                               .timeout_ms = r->timeout_ms,
                               .cpu = cpu};
@@ -163,7 +168,8 @@ static int selftest(void *arg, const struct instance_opts *o, const struct input
 
 struct campaign_env real_env(struct real *r)
 {
-    r->args = r->o->args.n ? (const char *const *)r->o->args.v : NULL;
+    for (size_t i = 0; i < r->o->args.n; i++)
+        strv_add(&r->args, r->o->args.v[i]);
     r->mem_bytes = r->o->mem_bytes;
     r->timeout_ms = r->o->timeout_ms;
     return (struct campaign_env){.loop = r->loop,

@@ -9,7 +9,8 @@ struct real {
     struct manifest target;
     struct table table;
     struct campaign_opts *o; /* while the campaign is being made */
-    const char *const *args;
+    struct strv
+        args; /* a copy: a resumed campaign reads its options, and so the originals, again */
     uint64_t mem_bytes;
     uint32_t timeout_ms;
     struct real_test *tests; /* self-tests under way */
