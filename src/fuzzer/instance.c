@@ -85,8 +85,10 @@ static void end_turn(struct live *lv)
 /* The library does not answer: stop the fuzzer's own process.  Its target finishes what it runs. */
 static void stop_by_signal(struct live *lv, const char *why)
 {
-    if (cage_signal(&lv->cage, SIGSTOP) < 0)
-        return; /* it is dying; that is reported elsewhere */
+    if (cage_signal(&lv->cage, SIGSTOP) < 0) {
+        cage_kill(&lv->cage); /* it is dying, or out of reach: its end is an event, waiting is not */
+        return;
+    }
     if (lv->p->by_signal++ == 0)
         log_warn("%s #%d: %s; its process is stopped by SIGSTOP instead", lv->in.fuzzer,
                  lv->in.number, why);
