@@ -142,8 +142,6 @@ static int deliver_claims(struct turn *t, struct err *e)
         rc = store_undelivered(m->c->store, m->row, &turn, batch_add_all, &b, e);
         if (rc >= 0 && b.n)
             rc = m->in->ops->deliver(m->in, (uint64_t)turn, b.v, b.n, e);
-        if (rc >= 0)
-            t->row.offered += b.n;
         batch_free(&b);
         if (!turn)
             break;
@@ -187,7 +185,6 @@ static int hand_over(struct turn *t, struct err *e)
 {
     struct member *m = t->m;
     int rc = 0;
-    t->row.offered = 0;
     if (!m->started)
         rc = start_with_claims(t, e);
     else if (m->in->state != INST_PARKED)
@@ -225,6 +222,7 @@ static void take_report(struct turn *t)
     row->parked_ns = campaign_now(t->m->c);
     row->execs = r->execs;
     row->cycles = r->cycles;
+    row->offered = r->offered;
     row->taken = r->taken;
     row->active_ns = r->active_ns;
     row->park_ns = r->park_ns;

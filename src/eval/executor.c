@@ -32,6 +32,7 @@
 #define STARTS_MAX 3 /* in a row without a word from the server */
 #define HELLO_S 60
 #define SILENCE_S 30 /* a server that does not even tick is gone */
+#define UNEXPLAINED 3 /* deaths with no input marked until the first waiting one is suspected */
 #define STRIKES 2
 #define LEAVE_MS 200
 #define NOBODY UINT32_MAX
@@ -61,6 +62,7 @@ struct executor {
     size_t *of;       /* slot -> input */
     uint8_t *strikes; /* per slot */
     uint32_t alone;   /* slot being run on its own; NOBODY */
+    unsigned unexplained; /* deaths of the server in a row with no input marked */
     struct digest *jail;
     size_t n_jail;
     struct executor_stats stats;
@@ -101,8 +103,16 @@ static void stop(struct executor *x)
 /* The server died while input `cur` was running: alone with it next, or never again. */
 static void blame(struct executor *x, uint32_t cur)
 {
-    if (cur >= x->area.n || area_is_final(&x->area, cur))
-        return;
+    if (cur >= x->area.n || area_is_final(&x->area, cur)) {
+        /* Nobody is marked: the machine's fault, or a target that wrote over the mark.  Once is chance. */
+        if (++x->unexplained < UNEXPLAINED)
+            return;
+        for (cur = 0; cur < x->area.n && area_is_final(&x->area, cur); cur++)
+            ;
+        if (cur == x->area.n)
+            return;
+    }
+    x->unexplained = 0;
     if (++x->strikes[cur] < STRIKES) {
         x->alone = cur;
         return;

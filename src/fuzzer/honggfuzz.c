@@ -257,8 +257,10 @@ static int stage_inputs(struct live *lv, const struct input *inputs, size_t n, s
         snprintf(name, sizeof name, "%012lld", (long long)inputs[i].id);
         too_long += inputs[i].size > limit;
         if (inputs[i].size == 0 || inputs[i].size > limit ||
-            inbox_known(&known, inputs[i].data, inputs[i].size))
+            inbox_known(&known, inputs[i].data, inputs[i].size)) {
+            lv->offered--; /* instance.c counts all n */
             continue;
+        }
         rc = write_file(lv, "stage", name, inputs[i].data, inputs[i].size, e);
     }
     inbox_known_free(&known);
