@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "campaign/settings.h"
+#include "proc/sweep.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -67,6 +68,17 @@ static int begin_store(struct campaign *c, struct err *e)
     return rc == 0 ? store_commit(c->store, e) : rc;
 }
 
+/* Everything we start inherits the mark. */
+static void sweep_leftovers(struct campaign *c)
+{
+    char *mark = str_fmt("CAROL_CAMPAIGN=%s", c->o.out);
+    int n = sweep_processes(mark);
+    if (n)
+        log_info("%d processes of a killed campaign were still there; they are gone", n);
+    setenv("CAROL_CAMPAIGN", c->o.out, 1);
+    free(mark);
+}
+
 int campaign_new(struct campaign **out, struct campaign_opts *o, const struct campaign_env *env,
                  const struct manifest *target, struct err *e)
 {
@@ -82,6 +94,8 @@ int campaign_new(struct campaign **out, struct campaign_opts *o, const struct ca
         e->exit = ERR_EXIT_USAGE;
     else
         rc = begin_store(c, e);
+    if (rc == 0)
+        sweep_leftovers(c); /* we hold the lock: whatever has our mark is nobody's */
     if (rc == 0)
         rc = settings_check_build(c->store, c->env.table, c->o.build, e);
     if (rc == 0)

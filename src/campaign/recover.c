@@ -142,9 +142,9 @@ static int finish_open(struct campaign *c, struct turn *t, struct err *e)
     int rc = 0;
     if (cut) {
         t->m->in->report = (struct turn_report){0};
-        rc = t->m->started ? turn_store_finds(t, e) : 0;
         t->row.state = TURN_VOID;
-    } else {
+        rc = t->m->started ? turn_store_finds(t, e) : 0;
+    } else { /* also a void one, when this very recovery was cut off before */
         rc = store_turn_seeds(c->store, t->row.id, pending_seed, t, e);
     }
     return rc == 0 ? turn_measure(t, e) : rc;

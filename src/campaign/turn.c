@@ -187,7 +187,7 @@ static int hand_over(struct turn *t, struct err *e)
     int rc = 0;
     if (!m->started)
         rc = start_with_claims(t, e);
-    else if (m->in->state != INST_PARKED)
+    else if (m->in->state != INST_PARKED && m->in->state != INST_STARTING)
         rc = m->in->ops->start(m->in, NULL, 0, true, e);
     if (rc >= 0 && m->started)
         rc = deliver_claims(t, e);
@@ -218,7 +218,8 @@ static void take_report(struct turn *t)
 {
     const struct turn_report *r = &t->m->in->report;
     struct store_turn *row = &t->row;
-    row->state = TURN_PARKED;
+    if (row->state != TURN_VOID)
+        row->state = TURN_PARKED;
     row->parked_ns = campaign_now(t->m->c);
     row->execs = r->execs;
     row->cycles = r->cycles;

@@ -58,6 +58,10 @@ int cli_main(int argc, char **argv)
         usage(stderr);
         return ERR_EXIT_USAGE;
     }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("carol %s\n", CAROL_VERSION);
+        return 0;
+    }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         usage(stdout);
         return 0;

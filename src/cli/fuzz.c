@@ -174,8 +174,10 @@ static int check(const struct campaign_opts *o, struct err *e)
     if (!o->build)
         return err_usage(
             e, "what shall be fuzzed? Give a build directory with -b ('carol build' makes one)");
-    if (o->turn_ns < 100 * NS_PER_MS)
-        return err_usage(e, "--turn: a turn shorter than 0.1 s measures nothing");
+    if (o->turn_ns < 100 * NS_PER_MS || o->turn_ns > 86400 * NS_PER_S)
+        return err_usage(e, "--turn: a turn lasts from 0.1 s to a day");
+    if (o->mem_bytes < (uint64_t)16 << 20)
+        return err_usage(e, "-m: no target lives in less than 16M; the default is 2G");
     if (o->dict && !fs_exists(o->dict))
         return err_usage(e, "-x: there is no dictionary %s", o->dict);
     return 0;

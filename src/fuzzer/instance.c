@@ -6,6 +6,7 @@
 #include "fuzzer/ctlpage.h"
 #include "fuzzer/live.h"
 #include "fuzzer/live_private.h"
+#include "proc/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>

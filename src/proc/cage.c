@@ -3,6 +3,7 @@
 #include "proc/cage.h"
 
 #include "base/die.h"
+#include "proc/sweep.h"
 #include "proc/tree.h"
 
 #include <errno.h>
@@ -12,13 +13,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,19 +110,6 @@ _Noreturn static void run_program(const struct cage_opts *o, int report)
     _exit(127);
 }
 
-/* Without an IPC namespace: segments made by the program stay when it is killed. */
-static void remove_segments_of(pid_t creator)
-{
-    struct shmid_ds ds;
-    struct shm_info info;
-    int top = shmctl(0, SHM_INFO, (struct shmid_ds *)&info);
-    for (int i = 0; i <= top; i++) {
-        int id = shmctl(i, SHM_STAT, &ds);
-        if (id >= 0 && ds.shm_cpid == creator)
-            shmctl(id, IPC_RMID, NULL);
-    }
-}
-
 static int exec_error(int fd)
 {
     int code = 0;
@@ -193,7 +179,7 @@ _Noreturn static void be_init(const struct cage_opts *o, const struct cage *c, u
         w.wait_status = wait_program(program, &signals);
     if (!namespaced) {
         tree_kill(getpid(), 0);
-        remove_segments_of(program);
+        sweep_segments(program);
     }
     ssize_t n = write(keep, &w, sizeof w);
     (void)n;
@@ -378,7 +364,7 @@ void cage_reap(struct cage *c, struct cage_end *end)
     if (c->program) {
         if (killed) {
             kill_orphans();
-            remove_segments_of(*c->program);
+            sweep_segments(*c->program);
         }
         munmap(c->program, sizeof *c->program);
     }

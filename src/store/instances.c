@@ -77,7 +77,8 @@ int store_entry_put(struct store *s, int64_t instance, int64_t entry, int64_t se
 {
     struct query q;
     int rc = db_query(s, &q,
-                      "INSERT INTO entries(instance, entry, seed) VALUES(?, ?, ?)"
+                      "INSERT INTO entries(instance, entry, seed)"
+                      " SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM seeds WHERE id = ?3)"
                       " ON CONFLICT(instance, entry) DO UPDATE SET seed = excluded.seed",
                       e);
     if (rc < 0)

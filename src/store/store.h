@@ -114,7 +114,8 @@ CAROL_MUST_CHECK int store_shared_after(struct store *s, int64_t after, int64_t 
 CAROL_MUST_CHECK int store_seed_get(struct store *s, int64_t id, store_seed_fn *fn, void *arg,
                                     struct err *e);
 
-/* The fuzzer's own numbering, for lineage: entry of an instance's corpus -> seed.  0: not known. */
+/* The fuzzer's own numbering, for lineage: entry of an instance's corpus -> seed.  0: not known.  A seed
+ * number the store does not have (it was read from a file name) is not put. */
 CAROL_MUST_CHECK int store_entry_put(struct store *s, int64_t instance, int64_t entry, int64_t seed,
                                      struct err *e);
 int64_t store_entry_seed(struct store *s, int64_t instance, int64_t entry);
@@ -162,6 +163,7 @@ struct store_turn {
 /* t is the whole row each time; turns only move forward (a second commit is refused). */
 CAROL_MUST_CHECK int store_turn_begin(struct store *s, const struct store_turn *t,
                                       const void *decision, size_t decision_size, struct err *e);
+/* A turn whose state is VOID stays so: it is one that a killed supervisor left running. */
 CAROL_MUST_CHECK int store_turn_parked(struct store *s, const struct store_turn *t,
                                        const char *cursor, struct err *e);
 /* state COMMITTED or VOID; sched is the scheduler's saved state after learning (may be NULL). */

@@ -117,19 +117,21 @@ int store_turn_begin(struct store *s, const struct store_turn *t, const void *de
 }
 
 /* Turns only move forward: a committed one is never touched again. */
+/* A turn is parked once, from running, and completed once, from whatever it was. */
 static int update_turn(struct store *s, const struct store_turn *t, enum turn_state state,
-                       struct err *e)
+                       bool completes, struct err *e)
 {
     struct query q;
     int rc = db_query(s, &q,
                       "UPDATE turns SET (" TURN_COLUMNS ") = (" TURN_MARKS ")"
-                      " WHERE id = ? AND state < ?",
+                      " WHERE id = ? AND round = 0 AND (state = ? OR ?)",
                       e);
     if (rc < 0)
         return rc;
     bind_turn(&q, t, state);
     db_bind_int(&q, t->id);
-    db_bind_int(&q, state == TURN_PARKED ? TURN_PARKED : TURN_COMMITTED);
+    db_bind_int(&q, TURN_RUNNING);
+    db_bind_int(&q, completes);
     rc = db_run(&q, e);
     if (rc == 0 && sqlite3_changes(s->db) != 1)
         rc = err_set(e, -EINVAL, "turn %lld is not there or is past that state already",
@@ -155,7 +157,7 @@ int store_turn_parked(struct store *s, const struct store_turn *t, const char *c
     int rc = db_enter(s, &entered, e);
     if (rc < 0)
         return rc;
-    rc = update_turn(s, t, TURN_PARKED, e);
+    rc = update_turn(s, t, t->state == TURN_VOID ? TURN_VOID : TURN_PARKED, false, e);
     if (rc == 0 && cursor)
         rc = set_cursor(s, t->instance, cursor, e);
     return db_leave(s, entered, rc, e);
@@ -180,7 +182,7 @@ int store_turn_commit(struct store *s, const struct store_turn *t, const void *s
     int rc = db_enter(s, &entered, e);
     if (rc < 0)
         return rc;
-    rc = update_turn(s, t, t->state, e);
+    rc = update_turn(s, t, t->state, true, e);
     if (rc == 0 && sched)
         rc = put_state(s, t->id, sched, sched_size, e);
     return db_leave(s, entered, rc, e);

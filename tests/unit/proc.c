@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "proc/cage.h"
 #include "proc/loop.h"
+#include "proc/sweep.h"
 #include "proc/tree.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -140,6 +142,33 @@ static void nothing_survives(void **state)
         }
 }
 
+/* Supervisor and init killed at once: what is left is found by its mark, and only that. */
+static void marked_leftovers_are_swept(void **state)
+{
+    (void)state;
+    char mark[64], other[64];
+    snprintf(mark, sizeof mark, "CAROL_TEST_MARK=%d", (int)getpid());
+    snprintf(other, sizeof other, "CAROL_TEST_MARK=%d0", (int)getpid());
+    pid_t pids[2];
+    for (int i = 0; i < 2; i++)
+        if ((pids[i] = fork()) == 0) {
+            char *argv[] = {(char[]){"sleep"}, (char[]){"60"}, NULL};
+            char *env[] = {i ? other : mark, NULL};
+            execve("/bin/sleep", argv, env);
+            _exit(127);
+        }
+    int n = 0;
+    for (int i = 0; i < 500 && n == 0; i++, usleep(10000)) /* until it has executed */
+        n = sweep_processes(mark);
+    assert_int_equal(n, 1);
+    int status;
+    assert_int_equal(waitpid(pids[0], &status, 0), pids[0]);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(waitpid(pids[1], &status, WNOHANG), 0);
+    kill(pids[1], SIGKILL);
+    waitpid(pids[1], &status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +176,7 @@ int main(void)
         cmocka_unit_test(exit_codes_come_back),
         cmocka_unit_test(missing_program_says_so),
         cmocka_unit_test(nothing_survives),
+        cmocka_unit_test(marked_leftovers_are_swept),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
