@@ -85,15 +85,19 @@ void slot_free(struct slot *s);
 void turn_done(struct turn *t);
 void turn_evaluated(void *arg, struct eval_job *job);
 
-/* turn.c: the three transactions of a turn, and running it */
+/* turn.c: beginning and running one */
 int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, struct turn **out,
                struct err *e);
 int turn_run(struct turn *t, struct err *e);
+void turn_free(struct turn *t);
+
+/* finds.c: what it found */
 int turn_store_finds(struct turn *t, struct err *e);
 void turn_measure_later(struct turn *t, int64_t id, void *data, size_t size, bool own);
 int turn_measure(struct turn *t, struct err *e);
+
+/* commit.c: what it was worth */
 int turn_commit(struct turn *t, struct err *e);
-void turn_free(struct turn *t);
 
 /* pool.c */
 struct member *pool_take(struct campaign *c, int arm, struct err *e);
