@@ -92,6 +92,7 @@ case ${1-} in
 --tidy) git ls-files 'src/*.c' | xargs -P 2 -n 4 clang-tidy-19 --quiet -p "${2:-build}"; exit ;;
 esac
 
+check format format_check
 check layers tools/lint-layers
 check headers headers
 check "first sentences" first_sentence

@@ -67,7 +67,7 @@ int err_wrap(struct err *e, const char *fmt, ...)
     memcpy(tail, e->msg, sizeof tail);
     int n = snprintf(e->msg, sizeof e->msg, "%s: ", head);
     if (n > 0 && (size_t)n < sizeof e->msg)
-        snprintf(e->msg + n, sizeof e->msg - (size_t)n, "%.*s", (int)(sizeof e->msg - (size_t)n - 1),
-                 tail);
+        snprintf(e->msg + n, sizeof e->msg - (size_t)n, "%.*s",
+                 (int)(sizeof e->msg - (size_t)n - 1), tail);
     return e->code < 0 ? e->code : -EIO;
 }

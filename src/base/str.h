@@ -18,9 +18,9 @@ struct strv {
     char **v;
     size_t n, cap;
 };
-void strv_add(struct strv *l, const char *s);        /* copies */
+void strv_add(struct strv *l, const char *s); /* copies */
 void strv_addf(struct strv *l, const char *fmt, ...) CAROL_PRINTF(2, 3);
-void strv_take(struct strv *l, char *s);             /* takes ownership */
+void strv_take(struct strv *l, char *s);                  /* takes ownership */
 void strv_split(struct strv *l, const char *s, char sep); /* adds every non-empty part */
 bool strv_has(const struct strv *l, const char *s);
 void strv_sort(struct strv *l);

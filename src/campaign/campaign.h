@@ -27,25 +27,25 @@ struct campaign;
 /* What the user asked for.  On --resume everything but the budget and the stop rules comes from the
  * store. */
 struct campaign_opts {
-    char *out;              /* campaign directory */
-    char *build, *target;   /* build directory and target name (NULL: the only one) */
-    struct strv seeds;      /* files, directories, zips */
+    char *out;            /* campaign directory */
+    char *build, *target; /* build directory and target name (NULL: the only one) */
+    struct strv seeds;    /* files, directories, zips */
     char *dict;
-    struct strv fuzzers;    /* roster */
+    struct strv fuzzers; /* roster */
     char *scheduler, *params;
-    int jobs;               /* slots */
-    int64_t budget_ns;      /* 0: until stopped */
-    int64_t turn_ns;        /* T_I */
+    int jobs;          /* slots */
+    int64_t budget_ns; /* 0: until stopped */
+    int64_t turn_ns;   /* T_I */
     uint64_t seed;
     uint64_t mem_bytes;
     uint32_t timeout_ms;
-    struct strv args;       /* of a main() program, with @@ */
+    struct strv args; /* of a main() program, with @@ */
     enum reward_kind reward;
-    int64_t plateau_ns;     /* stop after this long without a new edge; 0: never */
+    int64_t plateau_ns; /* stop after this long without a new edge; 0: never */
     bool stop_on_crash;
-    bool neutral_filter;    /* share only inputs with a new edge on the neutral build */
+    bool neutral_filter; /* share only inputs with a new edge on the neutral build */
     bool resume;
-    bool budget_given;      /* on resume: -d was given again */
+    bool budget_given; /* on resume: -d was given again */
 };
 void campaign_opts_free(struct campaign_opts *o);
 

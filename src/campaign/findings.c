@@ -12,7 +12,8 @@ void finding_write(struct campaign *c, const struct store_crash *k)
 {
     char hex[65];
     digest_hex(&k->hash, hex);
-    const char *who = k->arm >= 0 && k->arm < c->f.tally.n_arms ? c->f.tally.arm[k->arm].name : "seed";
+    const char *who =
+        k->arm >= 0 && k->arm < c->f.tally.n_arms ? c->f.tally.arm[k->arm].name : "seed";
     char *dir = fs_join(c->o.out, k->hang ? "hangs" : "crashes");
     char *path = k->hang ? str_fmt("%s/%s-%.16s", dir, who, hex)
                          : str_fmt("%s/%s-sig%d-%.16s", dir, who, k->signal, hex);

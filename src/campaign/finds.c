@@ -104,7 +104,8 @@ int turn_store_finds(struct turn *t, struct err *e)
     take_report(t);
     bool read = in->ops->harvest(in, &t->found, e) == 0;
     if (!read) { /* nothing of it counts, the cursor included: the next harvest reads it again */
-        log_warn("%s: its files could not be read, the next turn tries again: %s", in->fuzzer, e->msg);
+        log_warn("%s: its files could not be read, the next turn tries again: %s", in->fuzzer,
+                 e->msg);
         harvest_free(&t->found);
     }
     int rc = store_begin(c->store, e);

@@ -24,7 +24,7 @@ struct fold_settings {
     int workers;
     uint64_t seed;
     int64_t turn_ns;
-    int64_t budget_ns;   /* of the start; 0: no end */
+    int64_t budget_ns; /* of the start; 0: no end */
     enum reward_kind reward;
 };
 

@@ -89,9 +89,10 @@ int recover_load(struct campaign *c, struct err *e)
     settings_fold(&c->o, c->env.table, &st);
     int rc = replay_journal(&r, c->store, &st, e);
     if (rc == 0 && (r.mismatch.turn || !r.state_equal))
-        log_warn("the journal does not replay exactly from turn %lld on (%s: logged %s, computed %s); "
-                 "going on from the computed state",
-                 (long long)r.mismatch.turn, r.mismatch.what, r.mismatch.logged, r.mismatch.computed);
+        log_warn(
+            "the journal does not replay exactly from turn %lld on (%s: logged %s, computed %s); "
+            "going on from the computed state",
+            (long long)r.mismatch.turn, r.mismatch.what, r.mismatch.logged, r.mismatch.computed);
     if (rc == 0) {
         c->f = r.fold;
         memset(&r.fold, 0, sizeof r.fold);

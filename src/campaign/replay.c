@@ -27,12 +27,13 @@ struct walk {
 #define GROW(array, n, cap)                                                                        \
     do {                                                                                           \
         if ((n) == (cap)) {                                                                        \
-            (cap) = (cap) ? (cap)*2 : 64;                                                          \
+            (cap) = (cap) ? (cap) * 2 : 64;                                                        \
             (array) = xrealloc((array), (cap) * sizeof *(array));                                  \
         }                                                                                          \
     } while (0)
 
-static int note_done(void *arg, const struct store_turn *row, const void *d, size_t n, struct err *e)
+static int note_done(void *arg, const struct store_turn *row, const void *d, size_t n,
+                     struct err *e)
 {
     (void)d;
     (void)n;

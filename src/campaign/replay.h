@@ -23,8 +23,8 @@ struct replay {
     bool state_equal; /* the scheduler's state equals the one stored with the last commit */
 };
 
-CAROL_MUST_CHECK int replay_journal(struct replay *r, struct store *s, const struct fold_settings *st,
-                                    struct err *e);
+CAROL_MUST_CHECK int replay_journal(struct replay *r, struct store *s,
+                                    const struct fold_settings *st, struct err *e);
 void replay_free(struct replay *r); /* also the fold, unless it was moved out (zeroed) */
 
 #endif

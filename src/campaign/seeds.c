@@ -38,8 +38,7 @@ static int load_one(void *arg, const struct store_seed *seed, struct err *e)
         r->names = xrealloc(r->names, r->cap * sizeof *r->names);
     }
     size_t i = r->job.n++;
-    r->inputs[i] =
-        (struct eval_input){.data = xmemdup(seed->data, seed->size), .size = seed->size};
+    r->inputs[i] = (struct eval_input){.data = xmemdup(seed->data, seed->size), .size = seed->size};
     r->ids[i] = seed->id;
     r->names[i] = xstrdup(seed->name ? seed->name : "");
     return 0;

@@ -46,8 +46,8 @@ static int keep_few(void *arg, const struct store_seed *seed, struct err *e)
 {
     (void)e;
     struct few *f = arg;
-    f->v[f->n++] = (struct input){
-        .id = seed->id, .data = xmemdup(seed->data, seed->size), .size = seed->size};
+    f->v[f->n++] =
+        (struct input){.id = seed->id, .data = xmemdup(seed->data, seed->size), .size = seed->size};
     return f->n == SELFTEST_SEEDS;
 }
 

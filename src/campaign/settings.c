@@ -108,9 +108,10 @@ int settings_read(struct campaign_opts *o, struct store *s, struct err *e)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char *text = store_get(s, table[i].key);
         if (!text)
-            return err_usage(e, "the campaign database lacks the setting '%s': it was not begun by "
-                                "this version of carol, or its start was cut off before anything "
-                                "was stored; start a new one",
+            return err_usage(e,
+                             "the campaign database lacks the setting '%s': it was not begun by "
+                             "this version of carol, or its start was cut off before anything "
+                             "was stored; start a new one",
                              table[i].key);
         from_text(&table[i], o, text);
         free(text);
@@ -145,10 +146,11 @@ int settings_check_build(struct store *s, const struct table *t, const char *bui
     char *was = store_get(s, "build_id");
     int rc = 0;
     if (was && strcmp(was, t->build_id) != 0)
-        rc = err_usage(e,
-                       "the neutral build in %s is not the one this campaign was begun on, so its edges "
-                       "have other numbers: restore that build, or start a new campaign with another -o",
-                       build);
+        rc = err_usage(
+            e,
+            "the neutral build in %s is not the one this campaign was begun on, so its edges "
+            "have other numbers: restore that build, or start a new campaign with another -o",
+            build);
     free(was);
     return rc;
 }

@@ -12,12 +12,12 @@ struct slot;
 struct member {
     struct campaign *c;
     struct instance *in;
-    int64_t row;           /* its number in the store */
+    int64_t row; /* its number in the store */
     int arm, number;
-    bool started;          /* it has a directory of its own to go on from */
-    struct slot *slot;     /* NULL: idle */
+    bool started;      /* it has a directory of its own to go on from */
+    struct slot *slot; /* NULL: idle */
     int64_t idle_since;
-    int64_t shared;        /* imported up to this share number */
+    int64_t shared; /* imported up to this share number */
     struct member *next;
 };
 
@@ -38,10 +38,10 @@ struct slot {
     struct campaign *c;
     int n, cpu;
     struct evaluator *ev;
-    struct turn *turn;  /* NULL: idle */
+    struct turn *turn; /* NULL: idle */
     bool evaluating;
     struct store_slot used;
-    struct timer next;  /* asks for the next decision from the loop, never recursively */
+    struct timer next; /* asks for the next decision from the loop, never recursively */
 };
 
 struct campaign {
@@ -68,16 +68,16 @@ struct campaign {
     struct timer tick;
     struct timer deadline;
 
-    int stopping;       /* 0 no, 1 finishing turns, 2 at once */
-    bool interrupted;   /* asked to end once already */
-    bool started;       /* decisions are being served */
+    int stopping;     /* 0 no, 1 finishing turns, 2 at once */
+    bool interrupted; /* asked to end once already */
+    bool started;     /* decisions are being served */
     bool found_crash;
     bool plateau_told;
     const char *reason;
     int failed;
     struct err error;
-    int waiting_tests;  /* arms whose self-test runs */
-    int waiting_stop;   /* instances asked to stop that have not yet */
+    int waiting_tests; /* arms whose self-test runs */
+    int waiting_stop;  /* instances asked to stop that have not yet */
 };
 
 /* loop.c */
@@ -113,7 +113,6 @@ int seeds_begin(struct campaign *c, struct err *e);
 /* recover.c: folds from the journal, leftovers of a killed supervisor */
 int recover_load(struct campaign *c, struct err *e);
 void recover_next(struct campaign *c);
-
 
 /* selftests.c: then campaign_begin_turns */
 void selftests_begin(struct campaign *c);

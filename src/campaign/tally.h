@@ -28,7 +28,7 @@ struct tally {
     uint64_t seeds, crashes, hangs; /* distinct inputs: counted where they are stored */
     uint32_t edges, edges_total, seed_edges;
     uint64_t no_predecessor; /* new edges without a known predecessor: they earned nothing */
-    int64_t last_new_ns;  /* campaign time of the last new edge */
+    int64_t last_new_ns;     /* campaign time of the last new edge */
     int64_t elapsed_ns, budget_ns;
     int n_slots;
     struct store_slot slot[256];

@@ -29,8 +29,8 @@ static int batch_add(void *arg, const struct store_seed *seed, struct err *e)
         b->cap = b->cap ? b->cap * 2 : 64;
         b->v = xrealloc(b->v, b->cap * sizeof *b->v);
     }
-    b->v[b->n++] = (struct input){
-        .id = seed->id, .data = xmemdup(seed->data, seed->size), .size = seed->size};
+    b->v[b->n++] =
+        (struct input){.id = seed->id, .data = xmemdup(seed->data, seed->size), .size = seed->size};
     b->bytes += seed->size;
     return b->bytes > IMPORT_MAX_BYTES ? 1 : 0; /* 1: enough */
 }
@@ -221,7 +221,8 @@ static void watch_deaths(struct turn *t)
         *deaths = 0;
         return;
     }
-    campaign_note(c, "died", "%s %d: %s", c->f.tally.arm[t->row.arm].name, t->m->number, t->row.why);
+    campaign_note(c, "died", "%s %d: %s", c->f.tally.arm[t->row.arm].name, t->m->number,
+                  t->row.why);
     if (++*deaths >= 3)
         arm_drop(c, t->row.arm, t->row.why);
 }

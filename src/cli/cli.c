@@ -14,7 +14,8 @@ const struct cli_verb cli_verbs[] = {
     {"fuzz", "-b DIR -i SEEDS -o OUT [options] [-- ARGS with @@]",
      "run the ensemble on a target; --resume OUT goes on", cli_fuzz},
     {"status", "[--json] OUT", "the state of a running or ended campaign", cli_status},
-    {"replay", "[--json] OUT", "recompute every decision of a campaign from its journal", cli_replay},
+    {"replay", "[--json] OUT", "recompute every decision of a campaign from its journal",
+     cli_replay},
     {"engine", "selftest [NAME...] [options] | run NAME -b DIR -i SEEDS [options] [-- ARGS]",
      "one fuzzer alone under control: its self-test, or its turns with figures", cli_engine},
     {NULL, NULL, NULL, NULL},
@@ -62,7 +63,8 @@ int cli_main(int argc, char **argv)
         printf("carol %s\n", CAROL_VERSION);
         return 0;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         usage(stdout);
         return 0;
     }

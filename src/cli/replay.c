@@ -15,14 +15,15 @@ static const char help[] = "  --json   for programs (schema 1)\n\n"
 
 static void print_json(const struct replay *r)
 {
-    json_t *m = r->mismatch.turn ? json_pack("{s:I,s:s,s:s,s:s}", "turn", (json_int_t)r->mismatch.turn,
-                                             "what", r->mismatch.what, "logged", r->mismatch.logged,
-                                             "computed", r->mismatch.computed)
-                                 : json_null();
-    json_t *o = json_pack("{s:i,s:I,s:I,s:o,s:b,s:I}", "schema", 1, "decisions",
-                          (json_int_t)r->decisions, "matched", (json_int_t)r->matched,
-                          "first_mismatch", m, "state_equal", r->state_equal, "open_turns",
-                          (json_int_t)r->n_open);
+    json_t *m = r->mismatch.turn
+                    ? json_pack("{s:I,s:s,s:s,s:s}", "turn", (json_int_t)r->mismatch.turn, "what",
+                                r->mismatch.what, "logged", r->mismatch.logged, "computed",
+                                r->mismatch.computed)
+                    : json_null();
+    json_t *o =
+        json_pack("{s:i,s:I,s:I,s:o,s:b,s:I}", "schema", 1, "decisions", (json_int_t)r->decisions,
+                  "matched", (json_int_t)r->matched, "first_mismatch", m, "state_equal",
+                  r->state_equal, "open_turns", (json_int_t)r->n_open);
     json_dumpf(o, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(o);
@@ -30,7 +31,8 @@ static void print_json(const struct replay *r)
 
 static void print_text(const struct replay *r)
 {
-    printf("%llu decisions, %llu come out exactly as logged; the scheduler's state %s the stored one\n",
+    printf("%llu decisions, %llu come out exactly as logged; the scheduler's state %s the stored "
+           "one\n",
            (unsigned long long)r->decisions, (unsigned long long)r->matched,
            r->state_equal ? "equals" : "DIFFERS from");
     if (r->mismatch.turn)
@@ -54,9 +56,11 @@ static int replay(const char *out, struct replay *r, struct err *e)
     if (rc == 0)
         rc = manifest_load(o.build, o.target, &m, e);
     if (rc == 0)
-        rc = m.table ? table_load(m.table, &t, e)
-                     : err_usage(e, "%s has no neutral build any more, and edges mean nothing without it",
-                                 o.build);
+        rc = m.table
+                 ? table_load(m.table, &t, e)
+                 : err_usage(e,
+                             "%s has no neutral build any more, and edges mean nothing without it",
+                             o.build);
     if (rc == 0)
         rc = settings_check_build(s, &t, o.build, e);
     if (rc == 0) {

@@ -36,14 +36,14 @@ static json_t *arms_json(const struct tally *t)
         active += t->arm[i].active_ns;
     for (int i = 0; i < t->n_arms; i++) {
         const struct tally_arm *a = &t->arm[i];
-        json_t *o = json_pack(
-            "{s:I,s:f,s:f,s:I,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b}", "turns", (json_int_t)a->turns,
-            "active_s", seconds(a->active_ns), "share",
-            active ? (double)a->active_ns / (double)active : 0.0, "first_edges",
-            (json_int_t)a->first_edges, "last_reward", a->last_reward, "offered",
-            (json_int_t)a->offered, "taken", (json_int_t)a->taken, "exports", (json_int_t)a->exports,
-            "crashes", (json_int_t)a->crashes, "hangs", (json_int_t)a->hangs, "execs",
-            (json_int_t)a->execs, "deaths", (json_int_t)a->deaths, "dropped", a->dropped);
+        json_t *o = json_pack("{s:I,s:f,s:f,s:I,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b}", "turns",
+                              (json_int_t)a->turns, "active_s", seconds(a->active_ns), "share",
+                              active ? (double)a->active_ns / (double)active : 0.0, "first_edges",
+                              (json_int_t)a->first_edges, "last_reward", a->last_reward, "offered",
+                              (json_int_t)a->offered, "taken", (json_int_t)a->taken, "exports",
+                              (json_int_t)a->exports, "crashes", (json_int_t)a->crashes, "hangs",
+                              (json_int_t)a->hangs, "execs", (json_int_t)a->execs, "deaths",
+                              (json_int_t)a->deaths, "dropped", a->dropped);
         if (a->dropped)
             json_object_set_new(o, "why", json_string(a->why));
         json_object_set_new(all, a->name, o);
@@ -55,22 +55,22 @@ static json_t *slots_json(const struct tally *t)
 {
     json_t *all = json_array();
     for (int i = 0; i < t->n_slots; i++)
-        json_array_append_new(all, json_pack("{s:f,s:f,s:f,s:f}", "fuzz_s", seconds(t->slot[i].fuzz_ns),
-                                             "eval_s", seconds(t->slot[i].eval_ns), "idle_s",
-                                             seconds(t->slot[i].idle_ns), "wall_s",
-                                             seconds(t->slot[i].wall_ns)));
+        json_array_append_new(
+            all, json_pack("{s:f,s:f,s:f,s:f}", "fuzz_s", seconds(t->slot[i].fuzz_ns), "eval_s",
+                           seconds(t->slot[i].eval_ns), "idle_s", seconds(t->slot[i].idle_ns),
+                           "wall_s", seconds(t->slot[i].wall_ns)));
     return all;
 }
 
 static void print_json(const struct tally *t, const char *state)
 {
-    json_t *o = json_pack("{s:i,s:s,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "schema", 1,
-                          "state", state, "elapsed_s", seconds(t->elapsed_ns), "budget_s",
+    json_t *o = json_pack("{s:i,s:s,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "schema",
+                          1, "state", state, "elapsed_s", seconds(t->elapsed_ns), "budget_s",
                           seconds(t->budget_ns), "turns", (json_int_t)t->turns, "edges",
                           (json_int_t)t->edges, "edges_total", (json_int_t)t->edges_total,
                           "seed_edges", (json_int_t)t->seed_edges, "no_predecessor",
-                          (json_int_t)t->no_predecessor, "seeds", (json_int_t)t->seeds,
-                          "crashes", (json_int_t)t->crashes, "hangs", (json_int_t)t->hangs, "execs",
+                          (json_int_t)t->no_predecessor, "seeds", (json_int_t)t->seeds, "crashes",
+                          (json_int_t)t->crashes, "hangs", (json_int_t)t->hangs, "execs",
                           (json_int_t)t->execs, "fuzzers", arms_json(t), "slots", slots_json(t));
     json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     printf("\n");
@@ -82,11 +82,12 @@ static void print_text(const struct tally *t, const char *state)
     printf("%s, %.0f s", state, seconds(t->elapsed_ns));
     if (t->budget_ns)
         printf(" of %.0f s", seconds(t->budget_ns));
-    printf("\n%u of %u edges (%u from the seeds), %llu seeds, %llu crashes, %llu hangs\n%llu turns, %llu "
+    printf("\n%u of %u edges (%u from the seeds), %llu seeds, %llu crashes, %llu hangs\n%llu "
+           "turns, %llu "
            "executions; last new edge at %.0f s\n\n",
            t->edges, t->edges_total, t->seed_edges, (unsigned long long)t->seeds,
-           (unsigned long long)t->crashes, (unsigned long long)t->hangs, (unsigned long long)t->turns,
-           (unsigned long long)t->execs, seconds(t->last_new_ns));
+           (unsigned long long)t->crashes, (unsigned long long)t->hangs,
+           (unsigned long long)t->turns, (unsigned long long)t->execs, seconds(t->last_new_ns));
     if (t->no_predecessor)
         printf("%llu new edges had no known predecessor and earned nothing\n\n",
                (unsigned long long)t->no_predecessor);
@@ -95,9 +96,10 @@ static void print_text(const struct tally *t, const char *state)
     for (int i = 0; i < t->n_arms; i++) {
         const struct tally_arm *a = &t->arm[i];
         printf("%-10s %6llu %9.1f %12llu %12.3f %9llu/%-6llu %8llu%s%s\n", a->name,
-               (unsigned long long)a->turns, seconds(a->active_ns), (unsigned long long)a->first_edges,
-               a->last_reward, (unsigned long long)a->taken, (unsigned long long)a->offered,
-               (unsigned long long)a->crashes, a->dropped ? "  dropped: " : "", a->why);
+               (unsigned long long)a->turns, seconds(a->active_ns),
+               (unsigned long long)a->first_edges, a->last_reward, (unsigned long long)a->taken,
+               (unsigned long long)a->offered, (unsigned long long)a->crashes,
+               a->dropped ? "  dropped: " : "", a->why);
     }
 }
 

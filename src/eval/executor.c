@@ -31,7 +31,7 @@
 #define DATA_MAX ((uint64_t)1 << 30)
 #define STARTS_MAX 3 /* in a row without a word from the server */
 #define HELLO_S 60
-#define SILENCE_S 30 /* a server that does not even tick is gone */
+#define SILENCE_S 30  /* a server that does not even tick is gone */
 #define UNEXPLAINED 3 /* deaths with no input marked until the first waiting one is suspected */
 #define STRIKES 2
 #define LEAVE_MS 200
@@ -58,10 +58,10 @@ struct executor {
     struct timer kick, watchdog;
 
     struct eval_job *job;
-    size_t next;      /* first input of the job not in a batch yet */
-    size_t *of;       /* slot -> input */
-    uint8_t *strikes; /* per slot */
-    uint32_t alone;   /* slot being run on its own; NOBODY */
+    size_t next;          /* first input of the job not in a batch yet */
+    size_t *of;           /* slot -> input */
+    uint8_t *strikes;     /* per slot */
+    uint32_t alone;       /* slot being run on its own; NOBODY */
     unsigned unexplained; /* deaths of the server in a row with no input marked */
     struct digest *jail;
     size_t n_jail;

@@ -26,7 +26,8 @@ static int need_file(char *path, const char *what, struct err *e)
 {
     int rc = 0;
     if (access(path, R_OK) < 0)
-        rc = err_env(e, "%s is missing: %s; run `make` in the source tree, or give --engines DIR", what, path);
+        rc = err_env(e, "%s is missing: %s; run `make` in the source tree, or give --engines DIR",
+                     what, path);
     free(path);
     return rc;
 }

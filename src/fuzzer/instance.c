@@ -87,7 +87,8 @@ static void end_turn(struct live *lv)
 static void stop_by_signal(struct live *lv, const char *why)
 {
     if (cage_signal(&lv->cage, SIGSTOP) < 0) {
-        cage_kill(&lv->cage); /* it is dying, or out of reach: its end is an event, waiting is not */
+        cage_kill(
+            &lv->cage); /* it is dying, or out of reach: its end is an event, waiting is not */
         return;
     }
     if (lv->p->by_signal++ == 0)

@@ -14,7 +14,7 @@
 #define MAX_SEEDS 8
 #define TURN_NS (NS_PER_S / 2)
 #define PAUSE_NS (NS_PER_S * 3 / 10)
-#define CONCLUSIVE 200 /* executions after which an import must have been taken */
+#define CONCLUSIVE 200                  /* executions after which an import must have been taken */
 #define TRIES 6                         /* turns until the input must have been taken */
 #define CPU_ALLOWED_NS (30 * NS_PER_MS) /* the clock of /proc ticks in 10 ms */
 

@@ -30,7 +30,7 @@ typedef void loop_signal_fn(void *arg, int signo);
 struct timer {
     loop_timer_fn *fn;
     void *arg;
-    int64_t at;   /* private from here on */
+    int64_t at; /* private from here on */
     uint64_t seq;
     bool set;
     struct timer *next;

@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 struct tree_usage {
-    int64_t cpu_ns;   /* user + system of the live tree, with its reaped children */
-    uint64_t rss_kb;  /* resident, summed over processes (shared pages count in each) */
+    int64_t cpu_ns;  /* user + system of the live tree, with its reaped children */
+    uint64_t rss_kb; /* resident, summed over processes (shared pages count in each) */
     int processes;
 };
 

@@ -137,7 +137,8 @@ static void disconnect(struct store *s)
 
 void store_discard(struct store *s)
 {
-    static const char *const files[] = {"carol.db", "carol.db-wal", "carol.db-shm", "blobs", "lock"};
+    static const char *const files[] = {"carol.db", "carol.db-wal", "carol.db-shm", "blobs",
+                                        "lock"};
     BUG_ON(s->mode != STORE_CREATE);
     disconnect(s);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -134,7 +134,8 @@ int schema_create(struct store *s, struct err *e)
     if (rc < 0)
         return rc;
     if (version == VERSION && application == APPLICATION_ID) {
-        int64_t settings; /* the first thing a campaign writes: without any it was killed before it began */
+        int64_t
+            settings; /* the first thing a campaign writes: without any it was killed before it began */
         if ((rc = pragma_int(s, "SELECT count(*) FROM settings", &settings, e)) < 0 || !settings)
             return rc;
     }

@@ -172,10 +172,8 @@ static void marked_leftovers_are_swept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(virtual_time_jumps_in_order),
-        cmocka_unit_test(exit_codes_come_back),
-        cmocka_unit_test(missing_program_says_so),
-        cmocka_unit_test(nothing_survives),
+        cmocka_unit_test(virtual_time_jumps_in_order), cmocka_unit_test(exit_codes_come_back),
+        cmocka_unit_test(missing_program_says_so),     cmocka_unit_test(nothing_survives),
         cmocka_unit_test(marked_leftovers_are_swept),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
