@@ -267,6 +267,14 @@ static int spawn(struct live *lv, const struct strv *argv, const struct strv *en
     return rc;
 }
 
+/* A supervisor killed together with the init could not remove the segments of this instance's last life. */
+static void sweep_former(struct live *lv)
+{
+    pid_t former = lv->page->pid;
+    if (former > 0 && !cage_namespaces_work() && kill(former, 0) < 0 && errno == ESRCH)
+        sweep_segments(former);
+}
+
 static int instance_start(struct instance *in, const struct input *seeds, size_t n, bool again,
                           struct err *e)
 {
@@ -274,6 +282,7 @@ static int instance_start(struct instance *in, const struct input *seeds, size_t
     struct strv argv = {0}, extra = {0}, env = {0};
     if (in->state != INST_NEW && in->state != INST_DEAD && in->state != INST_STOPPED)
         return err_set(e, -EBUSY, "%s #%d is running already", in->fuzzer, in->number);
+    sweep_former(lv);
     ctlpage_reset(lv->page);
     int rc = live_fresh_tmp(lv, e);
     if (rc == 0 && !again)
