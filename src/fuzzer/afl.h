@@ -32,6 +32,16 @@ CAROL_MUST_CHECK int afl_deliver(struct live *lv, const struct input *inputs, si
 uint64_t afl_taken(struct live *lv);
 CAROL_MUST_CHECK int afl_harvest(struct live *lv, struct harvest *h, struct err *e);
 
+/* What every arm on afl-fuzz has in its table. */
+#define AFL_ARM                                                                                    \
+    .prepare = afl_prepare, .deliver = afl_deliver, .taken = afl_taken, .harvest = afl_harvest,    \
+    .noise = "Fuzzing test case #"
+
+/* fuzzer/aflpp.c; lafintel is the same fuzzer on another binary. */
+CAROL_MUST_CHECK int aflpp_check(const struct instance_opts *o, struct err *e);
+CAROL_MUST_CHECK int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *env,
+                                   struct err *e);
+
 /* fuzzer/afl_harvest.c: after a death, before anything is read or started again: an import that was being
  * executed when afl-fuzz was killed, and whose file was written, gets its line in the export list. */
 void afl_settle(struct live *lv);

@@ -3,12 +3,12 @@
 
 static const struct afl_way way = {.library = "ctl/libcarolctl.so", .imports = "havoc"};
 
-static int check(const struct instance_opts *o, struct err *e)
+int aflpp_check(const struct instance_opts *o, struct err *e)
 {
     return afl_check(o, &way, e);
 }
 
-static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
+int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
     return afl_command(lv, again, &way, argv, env, e);
 }
@@ -17,11 +17,7 @@ const struct arm arm_aflpp = {
     .name = "aflpp",
     .family = FAMILY_AFL,
     .cycle = "one queue entry fuzzed",
-    .check = check,
-    .prepare = afl_prepare,
-    .command = command,
-    .deliver = afl_deliver,
-    .taken = afl_taken,
-    .harvest = afl_harvest,
-    .noise = "Fuzzing test case #",
+    .check = aflpp_check,
+    .command = aflpp_command,
+    AFL_ARM,
 };

@@ -22,10 +22,6 @@ const struct arm arm_darwin = {
     .family = FAMILY_AFL,
     .cycle = "one queue entry fuzzed",
     .check = check,
-    .prepare = afl_prepare,
     .command = command,
-    .deliver = afl_deliver,
-    .taken = afl_taken,
-    .harvest = afl_harvest,
-    .noise = "Fuzzing test case #",
+    AFL_ARM,
 };

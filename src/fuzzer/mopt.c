@@ -61,11 +61,7 @@ const struct arm arm_mopt = {
     .family = FAMILY_AFL,
     .cycle = "1000 executions",
     .check = check,
-    .prepare = afl_prepare,
     .command = command,
-    .deliver = afl_deliver,
-    .taken = afl_taken,
-    .harvest = afl_harvest,
     .line = line,
-    .noise = "Fuzzing test case #",
+    AFL_ARM,
 };

@@ -32,10 +32,6 @@ const struct arm arm_radamsa = {
     .family = FAMILY_AFL,
     .cycle = "one queue entry fuzzed",
     .check = check,
-    .prepare = afl_prepare,
     .command = command,
-    .deliver = afl_deliver,
-    .taken = afl_taken,
-    .harvest = afl_harvest,
-    .noise = "Fuzzing test case #",
+    AFL_ARM,
 };
