@@ -17,6 +17,14 @@ void rng_seed(struct rng *r, uint64_t seed)
         r->s[i] = splitmix(&seed);
 }
 
+void rng_stream(struct rng *r, uint64_t seed, const char *purpose)
+{
+    uint64_t x = seed;
+    for (const char *p = purpose; *p; p++)
+        x = splitmix(&x) ^ (uint64_t)(unsigned char)*p;
+    rng_seed(r, splitmix(&x));
+}
+
 static uint64_t rotl(uint64_t x, int k)
 {
     return (x << k) | (x >> (64 - k));

@@ -11,6 +11,8 @@ struct rng {
 };
 
 void rng_seed(struct rng *r, uint64_t seed);
+/* One stream per purpose: the same seed with another name gives unrelated numbers. */
+void rng_stream(struct rng *r, uint64_t seed, const char *purpose);
 uint64_t rng_u64(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t n); /* uniform in [0, n), n > 0, without modulo bias */
 double rng_unit(struct rng *r);                /* uniform in [0, 1), 53 bits */

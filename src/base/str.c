@@ -150,7 +150,7 @@ int str_to_time(const char *s, const char *what, int64_t *ns, struct err *e)
     }
     if (unit == 0 || v * unit > 3e9)
         return err_usage(e, "%s: '%s' is not a time; write 90, 90s, 15m, 2h or 1d", what, s);
-    *ns = (int64_t)(v * unit * 1e9);
+    *ns = (int64_t)llround(v * unit * 1e9);
     return 0;
 }
 

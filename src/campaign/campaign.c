@@ -89,10 +89,10 @@ int campaign_new(struct campaign **out, struct campaign_opts *o, const struct ca
     c->loop = env->loop;
     c->target = target;
     c->since_ns = -1;
-    int rc = fs_mkdirs(c->o.out, e);
-    if (rc < 0)
+    int rc = c->o.resume ? 0 : settings_resolve(&c->o, c->env.table, e);
+    if (rc == 0 && (rc = fs_mkdirs(c->o.out, e)) < 0)
         e->exit = ERR_EXIT_USAGE;
-    else
+    if (rc == 0)
         rc = begin_store(c, e);
     if (rc == 0)
         sweep_leftovers(c); /* we hold the lock: whatever has our mark is nobody's */

@@ -35,11 +35,11 @@ int arm_index(const struct campaign *c, const char *name)
     return -1;
 }
 
-uint32_t arms_dropped(const struct campaign *c)
+uint64_t arms_dropped(const struct campaign *c)
 {
-    uint32_t mask = 0;
+    uint64_t mask = 0;
     for (int a = 0; a < c->f.tally.n_arms; a++)
-        mask |= (uint32_t)c->f.tally.arm[a].dropped << a;
+        mask |= (uint64_t)c->f.tally.arm[a].dropped << a;
     return mask;
 }
 

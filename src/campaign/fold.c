@@ -9,6 +9,18 @@
 
 #define FALLBACK_BUDGET_NS (24 * 3600 * NS_PER_S) /* elapsed_frac of an endless campaign */
 
+int fold_sched(const struct fold_settings *s, struct sched **out, struct err *e)
+{
+    struct sched_settings ss = {.n_arms = (int)s->fuzzers->n,
+                                .arms = (const char *const *)s->fuzzers->v,
+                                .workers = s->workers,
+                                .seed = s->seed,
+                                .turn_ns = s->turn_ns,
+                                .params = s->params,
+                                .table = s->table};
+    return sched_new(out, s->scheduler, &ss, e);
+}
+
 int fold_init(struct fold *f, const struct fold_settings *s, struct err *e)
 {
     *f = (struct fold){.reward = s->reward};
@@ -17,13 +29,7 @@ int fold_init(struct fold *f, const struct fold_settings *s, struct err *e)
     f->tally.edges_total = s->table->n_edges;
     for (size_t i = 0; i < s->fuzzers->n; i++)
         snprintf(f->tally.arm[i].name, sizeof f->tally.arm[i].name, "%s", s->fuzzers->v[i]);
-    struct sched_settings ss = {.n_arms = f->tally.n_arms,
-                                .arms = (const char *const *)s->fuzzers->v,
-                                .workers = s->workers,
-                                .seed = s->seed,
-                                .turn_ns = s->turn_ns,
-                                .params = s->params};
-    int rc = sched_new(&f->sched, s->scheduler, &ss, e);
+    int rc = fold_sched(s, &f->sched, e);
     if (rc < 0)
         return rc;
     struct context_settings cs = {.velocity_ns = s->turn_ns};
@@ -35,8 +41,7 @@ int fold_init(struct fold *f, const struct fold_settings *s, struct err *e)
 
 void fold_free(struct fold *f)
 {
-    if (f->sched)
-        f->sched->ops->free(f->sched);
+    sched_free(f->sched);
     if (f->context) {
         context_free(f->context);
         ledger_free(&f->ledger);
@@ -56,19 +61,19 @@ void fold_budget(struct fold *f, int64_t budget_ns)
     context_set_budget(f->context, budget_ns ? budget_ns : FALLBACK_BUDGET_NS);
 }
 
-void fold_decide(struct fold *f, int64_t now_ns, int worker, uint32_t dropped, struct decision *d)
+void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d)
 {
-    struct sched_view v = {.now_ns = now_ns, .t = ++f->t, .worker = worker};
-    for (int a = 0; a < f->tally.n_arms; a++) {
-        v.dropped[a] = (dropped >> a) & 1;
-        context_read(f->context, a, now_ns, v.signals[a]);
-    }
-    sched_pick(f->sched, &v, d);
+    decision_ask(d, f->tally.n_arms, ++f->t, worker, now_ns, dropped);
+    for (int a = 0; a < f->tally.n_arms; a++)
+        context_read(f->context, a, now_ns, d->arm[a].signals);
+    sched_tick(f->sched, now_ns, &f->ledger);
+    sched_pick(f->sched, d);
     if (d->choice >= 0)
         context_dispatched(f->context, d->choice, now_ns);
 }
 
-static void learn(struct fold *f, const struct store_turn *row, const struct decision *d)
+static void learn(struct fold *f, const struct store_turn *row, const struct decision *d,
+                  const struct gain *g)
 {
     struct context_outcome o = {.end_ns = row->end_ns,
                                 .reward = row->reward,
@@ -81,8 +86,9 @@ static void learn(struct fold *f, const struct store_turn *row, const struct dec
                                .reward = row->reward,
                                .new_edges = row->new_edges,
                                .crashes = row->crashes,
-                               .died = row->died};
-    f->sched->ops->learn(f->sched, d, &so);
+                               .died = row->died,
+                               .gain = g};
+    sched_learn(f->sched, d, &so);
 }
 
 void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
@@ -90,17 +96,18 @@ void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
 {
     struct gain g = {0};
     row->round = ++f->round;
+    sched_tick(f->sched, row->end_ns, &f->ledger);
     ledger_add_turn(&f->ledger, row->round, row->arm, sets, n, &g);
     row->new_edges = g.fresh.n;
     row->rarity = g.rarity;
     row->sec = g.sec;
     row->raw = row->state == TURN_VOID || row->died ? 0 : reward_raw(f->reward, &g);
     row->reward = row->state == TURN_VOID ? 0 : reward_normalise(&f->bounds, row->raw);
-    gain_free(&g);
     if (row->state == TURN_VOID)
         context_voided(f->context, row->arm);
     else
-        learn(f, row, d);
+        learn(f, row, d, &g);
+    gain_free(&g);
     tally_add_turn(&f->tally, row);
     f->tally.no_predecessor = f->ledger.no_predecessor;
 }

@@ -39,6 +39,8 @@ struct fold {
     uint32_t round; /* turns completed */
 };
 
+/* The scheduler of a fold as it is at the start; free with sched_free. */
+CAROL_MUST_CHECK int fold_sched(const struct fold_settings *s, struct sched **out, struct err *e);
 CAROL_MUST_CHECK int fold_init(struct fold *f, const struct fold_settings *s, struct err *e);
 void fold_free(struct fold *f);
 
@@ -46,7 +48,7 @@ void fold_seeds(struct fold *f, const struct edges *sets, size_t n);
 /* From the next decision on the campaign has this budget (0: no end). */
 void fold_budget(struct fold *f, int64_t budget_ns);
 /* Serve decision number ++t: read the contexts, ask the scheduler, note the dispatch. */
-void fold_decide(struct fold *f, int64_t now_ns, int worker, uint32_t dropped, struct decision *d);
+void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d);
 /* Complete a turn: sets row's round, new_edges, raw, reward, rarity and sec from what its inputs
  * covered (row->state says COMMITTED or VOID, row->end_ns when), and learns from it. */
 void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,

@@ -151,7 +151,8 @@ static void compare(struct replay *r, const struct store_turn *row, const struct
     else if (was->choice != now->choice)
         differ(r, row->id, "choice", "%.0f", was->choice, now->choice);
     else
-        differ(r, row->id, "decision", "%.17g", was->draw[was->choice], now->draw[now->choice]);
+        differ(r, row->id, "decision", "%.17g", was->arm[was->choice].draw,
+               now->arm[now->choice].draw);
     buf_free(&a);
     buf_free(&b);
 }

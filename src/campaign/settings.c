@@ -168,6 +168,22 @@ void settings_fold(const struct campaign_opts *o, const struct table *t, struct 
                                 .reward = o->reward};
 }
 
+int settings_resolve(struct campaign_opts *o, const struct table *t, struct err *e)
+{
+    struct fold_settings st;
+    struct sched *s = NULL;
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    settings_fold(o, t, &st);
+    int rc = fold_sched(&st, &s, e);
+    if (rc < 0)
+        return rc;
+    sched_describe(s, &b);
+    sched_free(s);
+    free(o->params);
+    o->params = buf_take(&b);
+    return 0;
+}
+
 int settings_host(struct store *s, struct err *e)
 {
     struct utsname u;

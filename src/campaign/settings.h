@@ -7,6 +7,10 @@
 #include "campaign/fold.h"
 
 CAROL_MUST_CHECK int settings_write(const struct campaign_opts *o, struct store *s, struct err *e);
+/* Check the scheduler and its options, and put the values in force into o->params, so that the journal
+ * names every constant it was decided with. */
+CAROL_MUST_CHECK int settings_resolve(struct campaign_opts *o, const struct table *t,
+                                      struct err *e);
 /* Overwrites every stored field of o. */
 CAROL_MUST_CHECK int settings_read(struct campaign_opts *o, struct store *s, struct err *e);
 /* What the machine was: settings under "host.". */

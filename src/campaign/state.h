@@ -133,6 +133,6 @@ void campaign_begin_turns(struct campaign *c);
 void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...) CAROL_PRINTF(3, 4);
 int arm_index(const struct campaign *c, const char *name);
 void arm_drop(struct campaign *c, int arm, const char *why);
-uint32_t arms_dropped(const struct campaign *c); /* bit per arm */
+uint64_t arms_dropped(const struct campaign *c); /* bit per arm */
 
 #endif

@@ -61,15 +61,16 @@ static int claim_imports(struct campaign *c, struct turn *t, struct err *e)
 }
 
 /* Cycles per turn (SPEC 2): floor(T_I / mean duration of one cycle), by time alone while unknown. */
-static struct turn_quota quota_of(const struct campaign *c, int arm)
+static struct turn_quota quota_of(const struct campaign *c, const struct decision *d)
 {
-    const struct tally_arm *a = &c->f.tally.arm[arm];
-    struct turn_quota q = {.cap_ns = c->o.turn_ns};
+    const struct tally_arm *a = &c->f.tally.arm[d->choice];
+    int64_t turn_ns = d->turn_ns ? d->turn_ns : c->o.turn_ns;
+    struct turn_quota q = {.cap_ns = turn_ns};
     if (a->cycles) {
         double mean = (double)a->active_ns / (double)a->cycles;
-        double cycles = floor((double)c->o.turn_ns / (mean > 1 ? mean : 1));
+        double cycles = floor((double)turn_ns / (mean > 1 ? mean : 1));
         q.cycles = cycles < 1 ? 1 : (uint64_t)cycles;
-        q.cap_ns = c->o.turn_ns + c->o.turn_ns / 4;
+        q.cap_ns = turn_ns + turn_ns / 4;
     }
     if (c->o.budget_ns) {
         int64_t left = c->o.budget_ns - campaign_now(c);
@@ -100,7 +101,7 @@ int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, str
                                  .slot = s->n,
                                  .instance = t->m->row,
                                  .start_ns = d->now_ns,
-                                 .quota_cycles = quota_of(c, d->choice).cycles};
+                                 .quota_cycles = quota_of(c, d).cycles};
     decision_encode(d, &b);
     rc = store_begin(c->store, e);
     if (rc == 0 && (rc = store_turn_begin(c->store, &t->row, b.p, b.len, e)) == 0)
@@ -198,7 +199,7 @@ static int hand_over(struct turn *t, struct err *e)
 int turn_run(struct turn *t, struct err *e)
 {
     struct campaign *c = t->m->c;
-    struct turn_quota q = quota_of(c, t->row.arm);
+    struct turn_quota q = quota_of(c, &t->d);
     q.cycles = t->row.quota_cycles;
     t->m->in->report = (struct turn_report){0};
     int rc = hand_over(t, e);

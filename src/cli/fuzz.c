@@ -9,6 +9,7 @@
 #include "campaign/real.h"
 #include "campaign/tally.h"
 #include "cli/screen.h"
+#include "sched/sched.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -32,6 +33,8 @@ static const char help[] =
     "  -d, --duration TIME    budget: 90, 90s, 15m, 2h, 1d (default: until Ctrl-C)\n"
     "      --turn TIME        length of a turn (default: 120s; use 5s for runs of minutes)\n"
     "  -s, --scheduler NAME   equal (default), random, single:FUZZER\n"
+    "      --sched-opt KEY=VALUE    an option of the scheduler; may be repeated; 'help' lists "
+    "them\n"
     "  -f, --fuzzers LIST     any of aflpp,darwin,honggfuzz,mopt,lafintel,radamsa (default: all)\n"
     "      --seed N           of all random numbers (default: from the clock, recorded)\n"
     "      --reward NAME      coverage_interval (default), frontier_branch, rarity_density\n"
@@ -53,6 +56,7 @@ enum {
     OPT_PLATEAU,
     OPT_CRASH,
     OPT_NEW,
+    OPT_SCHED,
     OPT_ENGINES
 };
 
@@ -65,6 +69,7 @@ static const struct option options[] = {{"build", 1, 0, 'b'},
                                         {"duration", 1, 0, 'd'},
                                         {"turn", 1, 0, OPT_TURN},
                                         {"scheduler", 1, 0, 's'},
+                                        {"sched-opt", 1, 0, OPT_SCHED},
                                         {"fuzzers", 1, 0, 'f'},
                                         {"seed", 1, 0, OPT_SEED},
                                         {"reward", 1, 0, OPT_REWARD},
@@ -81,7 +86,7 @@ static const struct option options[] = {{"build", 1, 0, 'b'},
 
 struct fuzz_args {
     struct campaign_opts o;
-    bool quiet, help;
+    bool quiet, help, sched_help;
     bool shapes; /* an option was given that a resumed campaign has already */
 };
 
@@ -96,6 +101,24 @@ static void replace(char **field, char *value)
 {
     free(*field);
     *field = value;
+}
+
+static void add_sched_opt(struct fuzz_args *a, const char *v)
+{
+    char *was = a->o.params;
+    a->sched_help |= strcmp(v, "help") == 0;
+    a->o.params = was ? str_fmt("%s,%s", was, v) : xstrdup(v);
+    free(was);
+}
+
+static int print_sched_help(const char *scheduler, struct err *e)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    int rc = sched_help(scheduler, &b, e);
+    if (rc == 0)
+        printf("%s", b.p);
+    buf_free(&b);
+    return rc;
 }
 
 static int set_number(int c, const char *v, struct campaign_opts *o, struct err *e)
@@ -136,6 +159,7 @@ static int set_option(int c, const char *v, struct fuzz_args *a, struct err *e)
         o->resume = true;
         return 0;
     case OPT_CRASH: o->stop_on_crash = true; return 0;
+    case OPT_SCHED: add_sched_opt(a, v); return 0;
     case OPT_NEW: o->neutral_filter = true; return 0;
     case OPT_ENGINES: where_set_engines(v); return 0;
     case 'h': a->help = true; return 0;
@@ -211,6 +235,8 @@ static int parse(int argc, char **argv, struct fuzz_args *a, struct err *e)
             return rc;
         a->shapes = a->shapes || !may_change(c);
     }
+    if (a->sched_help)
+        return 0;
     if (optind < argc && strcmp(argv[optind - 1], "--") != 0)
         return err_usage(
             e, "what is '%s'? Seeds are given with -i; the target's own arguments after --",
@@ -327,7 +353,7 @@ int cli_fuzz(int argc, char **argv)
         return cli_help(cli_find("fuzz"), help);
     }
     if (rc == 0)
-        rc = run(&a, &e);
+        rc = a.sched_help ? print_sched_help(a.o.scheduler, &e) : run(&a, &e);
     campaign_opts_free(&a.o);
     return rc < 0 ? cli_fail(&e) : rc;
 }

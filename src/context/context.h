@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define CONTEXT_WINDOW 84
-#define CONTEXT_MAX_ARMS 16
+#define CONTEXT_MAX_ARMS 64
 
 /* One row per signal: identifier, name, in the order of SPEC 4. */
 #define CONTEXT_SIGNALS(X)                                                                         \

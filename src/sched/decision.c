@@ -1,6 +1,7 @@
-/* decision: the journal's form of a decision.  Version 1:
+/* decision: one decision as a record, and its form in the journal.  Version 2:
  *   u8 version, u8 arms, u8 signals per arm, u8 features per arm, u8 blocks present,
  *   u64 t, u64 worker, u64 choice (two's complement), u64 now_ns, u64 dropped (a bit per arm),
+ *   u64 turn_ns,
  *   then, for each block whose bit is set, its doubles arm by arm.
  * A block of nothing but zero bits is left out: simple schedulers fill only the signals. */
 #include "sched/sched.h"
@@ -10,45 +11,70 @@
 #include <limits.h>
 #include <string.h>
 
-#define VERSION 1
-#define BLOCKS 7
+#define VERSION 2
 
 struct block {
-    double *v; /* SCHED_MAX_ARMS rows of `width` */
+    size_t at; /* in struct decision_arm */
     int width;
 };
 
-static void blocks_of(struct decision *d, struct block out[BLOCKS])
+static const struct block blocks[] = {
+    {offsetof(struct decision_arm, signals), SIGNAL_COUNT},
+    {offsetof(struct decision_arm, standardised), SIGNAL_COUNT},
+    {offsetof(struct decision_arm, phi), SCHED_FEATURES},
+    {offsetof(struct decision_arm, mean), 1},
+    {offsetof(struct decision_arm, width), 1},
+    {offsetof(struct decision_arm, noise), 1},
+    {offsetof(struct decision_arm, draw), 1},
+};
+#define BLOCKS ((int)(sizeof blocks / sizeof *blocks))
+
+void decision_ask(struct decision *d, int n_arms, uint64_t t, int worker, int64_t now_ns,
+                  uint64_t dropped)
 {
-    out[0] = (struct block){d->signals[0], SIGNAL_COUNT};
-    out[1] = (struct block){d->standardised[0], SIGNAL_COUNT};
-    out[2] = (struct block){d->phi[0], SCHED_FEATURES};
-    out[3] = (struct block){d->mean, 1};
-    out[4] = (struct block){d->width, 1};
-    out[5] = (struct block){d->noise, 1};
-    out[6] = (struct block){d->draw, 1};
+    memset(d, 0, offsetof(struct decision, arm) + (size_t)n_arms * sizeof d->arm[0]);
+    d->t = t;
+    d->worker = worker;
+    d->now_ns = now_ns;
+    d->n_arms = n_arms;
+    d->dropped = dropped;
+    d->choice = -1;
 }
 
-static bool is_zero(const double *v, int n)
+static bool is_zero(const struct decision *d, const struct block *b)
 {
-    for (int i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &v[i], sizeof bits);
-        if (bits)
-            return false;
+    for (int i = 0; i < d->n_arms; i++) {
+        const uint8_t *v = (const uint8_t *)&d->arm[i] + b->at;
+        for (size_t k = 0; k < (size_t)b->width * sizeof(double); k++)
+            if (v[k])
+                return false;
     }
     return true;
 }
 
+static void put_block(const struct decision *d, const struct block *b, struct buf *out)
+{
+    for (int i = 0; i < d->n_arms; i++) {
+        const double *v = (const void *)((const char *)&d->arm[i] + b->at);
+        for (int k = 0; k < b->width; k++)
+            wire_put_double(out, v[k]);
+    }
+}
+
+static void get_block(struct wire *w, const struct block *b, struct decision *d)
+{
+    for (int i = 0; i < d->n_arms; i++) {
+        double *v = (void *)((char *)&d->arm[i] + b->at);
+        for (int k = 0; k < b->width; k++)
+            v[k] = wire_double(w);
+    }
+}
+
 void decision_encode(const struct decision *d, struct buf *out)
 {
-    struct decision copy = *d;
-    struct block b[BLOCKS];
-    blocks_of(&copy, b);
     unsigned present = 0;
     for (int i = 0; i < BLOCKS; i++)
-        if (!is_zero(b[i].v, d->n_arms * b[i].width))
-            present |= 1u << i;
+        present |= (unsigned)!is_zero(d, &blocks[i]) << i;
     wire_put_u8(out, VERSION);
     wire_put_u8(out, (uint8_t)d->n_arms);
     wire_put_u8(out, SIGNAL_COUNT);
@@ -59,9 +85,10 @@ void decision_encode(const struct decision *d, struct buf *out)
     wire_put_u64(out, (uint64_t)(int64_t)d->choice);
     wire_put_u64(out, (uint64_t)d->now_ns);
     wire_put_u64(out, d->dropped);
+    wire_put_u64(out, (uint64_t)d->turn_ns);
     for (int i = 0; i < BLOCKS; i++)
-        for (int j = 0; (present & 1u << i) && j < d->n_arms * b[i].width; j++)
-            wire_put_double(out, b[i].v[j]);
+        if (present & 1u << i)
+            put_block(d, &blocks[i], out);
 }
 
 static int bad(struct err *e, const char *what)
@@ -90,15 +117,15 @@ int decision_decode(const void *data, size_t n, struct decision *d, struct err *
     int64_t worker = (int64_t)wire_u64(&w), choice = (int64_t)wire_u64(&w);
     d->now_ns = (int64_t)wire_u64(&w);
     uint64_t dropped = wire_u64(&w);
-    if (!fits_int(worker) || dropped >> d->n_arms || choice < -1 || choice >= d->n_arms)
+    d->turn_ns = (int64_t)wire_u64(&w);
+    if (!fits_int(worker) || (d->n_arms < 64 && dropped >> d->n_arms) || d->turn_ns < 0 ||
+        choice < -1 || choice >= d->n_arms)
         return bad(e, "its choice, worker or dropped arms are out of range");
     d->worker = (int)worker;
     d->choice = (int)choice;
-    d->dropped = (uint32_t)dropped;
-    struct block b[BLOCKS];
-    blocks_of(d, b);
+    d->dropped = dropped;
     for (int i = 0; i < BLOCKS; i++)
-        for (int j = 0; (present & 1u << i) && j < d->n_arms * b[i].width; j++)
-            b[i].v[j] = wire_double(&w);
+        if (present & 1u << i)
+            get_block(&w, &blocks[i], d);
     return w.bad || w.left ? bad(e, "its length is wrong") : 0;
 }

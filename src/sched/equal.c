@@ -1,5 +1,6 @@
 /* equal: round robin over the roster, skipping dropped arms.  Learns nothing. */
 #include "base/die.h"
+#include "sched/params.h"
 #include "sched/schedulers.h"
 #include "sched/wire.h"
 
@@ -15,7 +16,7 @@ static int equal_create(struct sched **out, const char *arg, const struct sched_
                         struct err *e)
 {
     (void)arg;
-    int rc = sched_no_params("equal", st, e);
+    int rc = params_read(NULL, NULL, "equal", st, e);
     if (rc < 0)
         return rc;
     struct equal *q = xcalloc(1, sizeof *q);
@@ -23,12 +24,12 @@ static int equal_create(struct sched **out, const char *arg, const struct sched_
     return 0;
 }
 
-static void equal_pick(struct sched *s, const struct sched_view *v, struct decision *d)
+static void equal_pick(struct sched *s, struct decision *d)
 {
     struct equal *q = (struct equal *)s;
     for (int i = 0; i < s->n_arms; i++) {
         int arm = (q->next + i) % s->n_arms;
-        if (v->dropped[arm])
+        if (!decision_may(d, arm))
             continue;
         d->choice = arm;
         q->next = (arm + 1) % s->n_arms;

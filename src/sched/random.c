@@ -1,6 +1,7 @@
 /* random: every arm that can run with the same probability.  Learns nothing. */
 #include "base/die.h"
 #include "base/rng.h"
+#include "sched/params.h"
 #include "sched/schedulers.h"
 #include "sched/wire.h"
 
@@ -16,7 +17,7 @@ static int random_create(struct sched **out, const char *arg, const struct sched
                          struct err *e)
 {
     (void)arg;
-    int rc = sched_no_params("random", st, e);
+    int rc = params_read(NULL, NULL, "random", st, e);
     if (rc < 0)
         return rc;
     struct uniform *u = xcalloc(1, sizeof *u);
@@ -25,11 +26,11 @@ static int random_create(struct sched **out, const char *arg, const struct sched
     return 0;
 }
 
-static void random_pick(struct sched *s, const struct sched_view *v, struct decision *d)
+static void random_pick(struct sched *s, struct decision *d)
 {
     int able[SCHED_MAX_ARMS], n = 0;
     for (int i = 0; i < s->n_arms; i++)
-        if (!v->dropped[i])
+        if (decision_may(d, i))
             able[n++] = i;
     if (n)
         d->choice = able[rng_below(&((struct uniform *)s)->rng, (uint64_t)n)];

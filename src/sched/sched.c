@@ -2,6 +2,7 @@
 #include "sched/sched.h"
 
 #include "base/str.h"
+#include "sched/params.h"
 #include "sched/schedulers.h"
 #include "sched/wire.h"
 
@@ -61,26 +62,15 @@ int sched_new(struct sched **out, const char *name, const struct sched_settings 
     return 0;
 }
 
-int sched_no_params(const char *name, const struct sched_settings *st, struct err *e)
+void sched_pick(struct sched *s, struct decision *d)
 {
-    if (st->params && *st->params)
-        return err_usage(e, "the scheduler %s takes no parameters, but was given \"%s\"", name,
-                         st->params);
-    return 0;
+    s->ops->pick(s, d);
 }
 
-void sched_pick(struct sched *s, const struct sched_view *v, struct decision *d)
+void sched_tick(struct sched *s, int64_t now_ns, const struct ledger *map)
 {
-    memset(d, 0, sizeof *d);
-    d->t = v->t;
-    d->worker = v->worker;
-    d->now_ns = v->now_ns;
-    d->n_arms = s->n_arms;
-    d->choice = -1;
-    for (int i = 0; i < s->n_arms; i++)
-        d->dropped |= (uint32_t)v->dropped[i] << i;
-    memcpy(d->signals, v->signals, (size_t)s->n_arms * sizeof d->signals[0]);
-    s->ops->pick(s, v, d);
+    if (s->ops->tick)
+        s->ops->tick(s, now_ns, map);
 }
 
 void sched_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)
@@ -114,4 +104,24 @@ void sched_free(struct sched *s)
 {
     if (s)
         s->ops->free(s);
+}
+
+void sched_describe(const struct sched *s, struct buf *out)
+{
+    if (s->ops->params)
+        params_print(s->ops->params, s->opts, out);
+}
+
+int sched_help(const char *name, struct buf *out, struct err *e)
+{
+    const char *arg = NULL;
+    const struct sched_ops *ops = find(name, &arg);
+    if (!ops)
+        return unknown(name, e);
+    buf_printf(out, "%s: %s\n", name, ops->summary);
+    if (ops->params)
+        params_help(ops->params, out);
+    else
+        buf_str(out, "  no options\n");
+    return 0;
 }

@@ -1,12 +1,17 @@
 /* sched: which fuzzer runs next.  One interface, one file per scheduler, one table.
  *
- * A scheduler is a deterministic machine: same settings, same sequence of picks and outcomes, same
- * decisions, bit for bit.  Its random numbers come from its own generator, seeded once.  Its whole
- * state can be written and read back (save/load), and is the same as after replaying the journal.
+ * A scheduler is a deterministic machine: same settings, same sequence of questions and outcomes, same
+ * decisions, bit for bit.  It has no clock and does no I/O; its random numbers come from its own
+ * generators, seeded once.  Its whole state can be written and read back (save/load), and is the same
+ * as after replaying the journal.
  *
  *     sched_new(&s, "contextual", &settings, &e);
- *     sched_pick(s, &view, &d);          // d is journalled before the turn starts
+ *     decision_ask(&d, n_arms, t, worker, now, dropped);
+ *     ... d.arm[i].signals of every arm ...
+ *     sched_tick(s, now, &ledger);
+ *     sched_pick(s, &d);                 // fills in the answer; d is journalled before the turn starts
  *     ... the turn runs, others are picked ...
+ *     sched_tick(s, now, &ledger);       // before the ledger takes the turn's inputs
  *     sched_learn(s, &d, &outcome);      // in the order turns complete, with the d of its dispatch
  */
 #ifndef CAROL_SCHED_SCHED_H
@@ -15,6 +20,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "context/context.h"
+#include "reward/ledger.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,31 +33,40 @@ struct sched_settings {
     const char *const *arms; /* names in roster order */
     int workers;
     uint64_t seed;
-    int64_t turn_ns;    /* T_I; every other time constant scales with it */
-    const char *params; /* "key=value,..." or NULL */
+    int64_t turn_ns;           /* T_I; every time constant that is not given scales with it */
+    const char *params;        /* "key=value,..." or NULL (params.h) */
+    const struct table *table; /* the target's edges, outlives it; NULL: not known */
 };
 
-/* Everything a scheduler may look at when it decides. */
-struct sched_view {
-    int64_t now_ns; /* campaign time */
-    uint64_t t;     /* selection requests served so far including this one, from 1 */
-    int worker;
-    bool dropped[SCHED_MAX_ARMS]; /* arms that cannot run: never choose them */
-    double signals[SCHED_MAX_ARMS][SIGNAL_COUNT];
+/* One arm in one decision.  Numbers a scheduler does not use are 0; what mean, width, noise and draw
+ * stand for is in its `columns`. */
+struct decision_arm {
+    double signals[SIGNAL_COUNT];
+    double standardised[SIGNAL_COUNT];
+    double phi[SCHED_FEATURES];
+    double mean, width, noise, draw;
 };
 
-/* The record of one decision: what `explain` shows and `replay` checks.  Unused numbers are 0. */
+/* One decision, question and answer: what `explain` shows and `replay` checks. */
 struct decision {
-    uint64_t t;
-    int worker, choice;
-    int64_t now_ns;
+    uint64_t t; /* selection requests served so far including this one, from 1 */
+    int worker;
+    int64_t now_ns; /* campaign time */
     int n_arms;
-    uint32_t dropped; /* bit per arm: it could not be chosen */
-    double signals[SCHED_MAX_ARMS][SIGNAL_COUNT];
-    double standardised[SCHED_MAX_ARMS][SIGNAL_COUNT];
-    double phi[SCHED_MAX_ARMS][SCHED_FEATURES];
-    double mean[SCHED_MAX_ARMS], width[SCHED_MAX_ARMS], noise[SCHED_MAX_ARMS], draw[SCHED_MAX_ARMS];
+    uint64_t dropped; /* bit per arm: it cannot run, never choose it */
+    int choice;       /* -1: every arm it could choose is dropped */
+    int64_t turn_ns;  /* how long this turn should be; 0: T_I */
+    struct decision_arm arm[SCHED_MAX_ARMS];
 };
+
+/* The question without its signals; everything else is cleared. */
+void decision_ask(struct decision *d, int n_arms, uint64_t t, int worker, int64_t now_ns,
+                  uint64_t dropped);
+
+static inline bool decision_may(const struct decision *d, int arm)
+{
+    return !(d->dropped >> arm & 1);
+}
 
 /* What came of a turn. */
 struct sched_outcome {
@@ -60,20 +75,29 @@ struct sched_outcome {
     uint32_t new_edges; /* first covered by this turn */
     uint32_t crashes;
     bool died;
+    const struct gain *gain; /* what its inputs covered, lives during the call; NULL: not known */
 };
 
-struct sched { /* set by sched_new */
+struct sched { /* ops and n_arms are set by sched_new, opts by create */
     const struct sched_ops *ops;
     int n_arms;
+    const void *opts; /* its options, described by ops->params; NULL: it has none */
 };
 
 struct sched_ops {
     const char *name; /* "equal"; a trailing ':' takes an argument: "single:" */
     const char *summary;
+    const struct param *params; /* its options, params.h; NULL: none */
+    const char *columns[4];     /* what mean, width, noise and draw are called; NULL: not used */
     int (*create)(struct sched **out, const char *arg, const struct sched_settings *st,
                   struct err *e);
-    void (*pick)(struct sched *s, const struct sched_view *v, struct decision *d);
+    void (*pick)(struct sched *s, struct decision *d);
+    /* Campaign time has come to now_ns (phases and rounds by the clock); map is as it is before what
+     * comes next.  NULL: it does not care. */
+    void (*tick)(struct sched *s, int64_t now_ns, const struct ledger *map);
     void (*learn)(struct sched *s, const struct decision *d, const struct sched_outcome *o);
+    /* In words, why the choice of d won; arms: the roster.  NULL: nothing to say. */
+    void (*why)(const struct decision *d, const char *const *arms, struct buf *out);
     /* What sched_save and sched_load leave to it; any length, checked by load. */
     void (*save)(const struct sched *s, struct buf *out);
     int (*load)(struct sched *s, const void *data, size_t n, struct err *e);
@@ -84,14 +108,18 @@ extern const struct sched_ops *const sched_table[]; /* NULL at the end */
 
 CAROL_MUST_CHECK int sched_new(struct sched **out, const char *name,
                                const struct sched_settings *st, struct err *e);
-/* Fills the common fields of d from v, then asks the scheduler.  d->choice is -1 when every arm it
- * could choose is dropped. */
-void sched_pick(struct sched *s, const struct sched_view *v, struct decision *d);
+/* Before every pick, and before a completed turn is added to the map. */
+void sched_tick(struct sched *s, int64_t now_ns, const struct ledger *map);
+void sched_pick(struct sched *s, struct decision *d);
 void sched_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o);
 /* The whole state, with the scheduler's name and number of arms before it; load refuses another's. */
 void sched_save(const struct sched *s, struct buf *out);
 CAROL_MUST_CHECK int sched_load(struct sched *s, const void *data, size_t n, struct err *e);
 void sched_free(struct sched *s);
+/* For people: what the scheduler of that name does and every option it takes. */
+CAROL_MUST_CHECK int sched_help(const char *name, struct buf *out, struct err *e);
+/* Every option with the value in force, "key=value,...": given back as params it makes the same one. */
+void sched_describe(const struct sched *s, struct buf *out);
 
 /* The journal's form of a decision: little-endian, versioned, exact. */
 void decision_encode(const struct decision *d, struct buf *out);

@@ -6,8 +6,4 @@
 
 extern const struct sched_ops sched_equal, sched_random, sched_single;
 
-/* Refuse --scheduler-params for a scheduler without any. */
-CAROL_MUST_CHECK int sched_no_params(const char *name, const struct sched_settings *st,
-                                     struct err *e);
-
 #endif

@@ -1,5 +1,6 @@
 /* single: one named fuzzer, always: the bare fuzzer under Carol's accounting, for comparison. */
 #include "base/die.h"
+#include "sched/params.h"
 #include "sched/schedulers.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static int not_in_roster(const char *name, const struct sched_settings *st, stru
 static int single_create(struct sched **out, const char *arg, const struct sched_settings *st,
                          struct err *e)
 {
-    int rc = sched_no_params("single", st, e), arm = 0;
+    int rc = params_read(NULL, NULL, "single", st, e), arm = 0;
     if (rc < 0)
         return rc;
     while (arm < st->n_arms && strcmp(st->arms[arm], arg) != 0)
@@ -38,10 +39,10 @@ static int single_create(struct sched **out, const char *arg, const struct sched
     return 0;
 }
 
-static void single_pick(struct sched *s, const struct sched_view *v, struct decision *d)
+static void single_pick(struct sched *s, struct decision *d)
 {
     int arm = ((struct single *)s)->arm;
-    d->choice = v->dropped[arm] ? -1 : arm;
+    d->choice = !decision_may(d, arm) ? -1 : arm;
 }
 
 static void single_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)

@@ -13,9 +13,8 @@
 
 #include "vectors.h"
 
-static const char *const roster[] = {"aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa",
-                                     "g",     "h",      "i",         "j",    "k",        "l",
-                                     "m",     "n",      "o",         "p"};
+static const char *const roster[] = {"aflpp",    "darwin",  "honggfuzz", "mopt",
+                                     "lafintel", "radamsa", NULL};
 
 static struct sched *make(const char *name, int arms, uint64_t seed)
 {
@@ -30,18 +29,16 @@ static struct sched *make(const char *name, int arms, uint64_t seed)
 static int pick(struct sched *s, uint32_t dropped)
 {
     static uint64_t t;
-    struct sched_view v = {.now_ns = 5, .t = ++t, .worker = 1};
-    for (int i = 0; i < SCHED_MAX_ARMS; i++)
-        v.dropped[i] = dropped >> i & 1;
-    v.signals[0][SIGNAL_UNC] = 0.5;
     struct decision d;
-    sched_pick(s, &v, &d);
+    decision_ask(&d, s->n_arms, ++t, 1, 5, dropped);
+    d.arm[0].signals[SIGNAL_UNC] = 0.5;
+    sched_pick(s, &d);
     assert_int_equal(d.t, t);
     assert_int_equal(d.worker, 1);
     assert_int_equal(d.now_ns, 5);
     assert_int_equal(d.n_arms, s->n_arms);
     assert_int_equal(d.dropped, dropped);
-    assert_true(d.signals[0][SIGNAL_UNC] == 0.5);
+    assert_true(d.arm[0].signals[SIGNAL_UNC] == 0.5);
     sched_learn(s, &d, &(struct sched_outcome){.reward = 1});
     return d.choice;
 }
@@ -95,9 +92,9 @@ static void wrong_names_are_explained(void **state)
     expect_refusal("single:afl", 3, NULL, "there are: aflpp, darwin, honggfuzz");
     expect_refusal("single:", 3, NULL, "no such fuzzer");
     expect_refusal("single:mopt", 3, NULL, "no such fuzzer"); /* not in this roster of three */
-    expect_refusal("equal", 6, "a=1", "takes no parameters");
-    expect_refusal("random", 0, NULL, "1 to 16");
-    expect_refusal("random", 17, NULL, "1 to 16");
+    expect_refusal("equal", 6, "a=1", "takes no options");
+    expect_refusal("random", 0, NULL, "1 to 64");
+    expect_refusal("random", 65, NULL, "1 to 64");
 }
 
 /* Saved anywhere and loaded into a new one, it goes on as if nothing had happened. */
@@ -143,10 +140,10 @@ static void a_second_run_repeats_the_first(void **state)
             struct rng rng;
             rng_seed(&rng, 2);
             for (uint64_t t = 1; t <= 200; t++) {
-                struct sched_view v = {.now_ns = (int64_t)t * 1000, .t = t};
-                v.dropped[rng_below(&rng, 6)] = true;
-                v.signals[t % 6][t % SIGNAL_COUNT] = rng_normal(&rng);
-                sched_pick(s, &v, run ? &second : &first[t - 1]);
+                struct decision *d = run ? &second : &first[t - 1];
+                decision_ask(d, 6, t, 0, (int64_t)t * 1000, 1ull << rng_below(&rng, 6));
+                d->arm[t % 6].signals[t % SIGNAL_COUNT] = rng_normal(&rng);
+                sched_pick(s, d);
                 if (run)
                     assert_memory_equal(&second, &first[t - 1], sizeof second);
             }
@@ -213,9 +210,9 @@ static void check_decision(struct vectors *v)
     assert_int_equal(d.now_ns, now);
     assert_int_equal(d.n_arms, arms);
     assert_int_equal(d.dropped, dropped);
-    assert_true(d.signals[arms - 1][14] == signal);
-    assert_true(d.phi[arms - 1][16] == phi);
-    assert_true(d.draw[arms - 1] == draw);
+    assert_true(d.arm[arms - 1].signals[14] == signal);
+    assert_true(d.arm[arms - 1].phi[16] == phi);
+    assert_true(d.arm[arms - 1].draw == draw);
     decision_encode(&d, &again);
     assert_int_equal(again.len, raw.len);
     assert_memory_equal(again.p, raw.p, raw.len);
@@ -261,10 +258,10 @@ static void decisions_are_exact_and_safe(void **state)
 {
     (void)state;
     struct decision d = {.t = 1, .n_arms = 3, .choice = -1, .dropped = 7}, back;
-    d.signals[1][2] = -0.0;
-    d.mean[2] = INFINITY;
-    d.noise[0] = NAN;
-    d.phi[2][16] = 5e-324;
+    d.arm[1].signals[2] = -0.0;
+    d.arm[2].mean = INFINITY;
+    d.arm[0].noise = NAN;
+    d.arm[2].phi[16] = 5e-324;
     struct buf b = BUF_INIT(1 << 16);
     decision_encode(&d, &b);
     assert_int_equal(decision_decode(b.p, b.len, &back, NULL), 0);
@@ -272,7 +269,7 @@ static void decisions_are_exact_and_safe(void **state)
     struct rng rng;
     rng_seed(&rng, 8);
     for (int i = 0; i < 20000; i++) {
-        size_t at = (size_t)rng_below(&rng, i % 2 ? 45 : b.len);
+        size_t at = (size_t)rng_below(&rng, i % 2 ? 53 : b.len);
         char was = b.p[at];
         b.p[at] = (char)rng_u64(&rng);
         if (decision_decode(b.p, b.len, &back, NULL) == 0)

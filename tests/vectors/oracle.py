@@ -289,14 +289,14 @@ def sched_vectors(out):
             choice = able[rng.below(len(able))] if able else -1
             out.append(f"pick {sum(1 << a for a in dropped)} {choice}")
     rng = random.Random(3)
-    for arms, full in ((1, True), (6, True), (6, False), (16, True)):
+    for arms, full in ((1, True), (6, True), (6, False), (64, True)):
         def row(width, on=True):
             return [[rng.gauss(0, 1) if on else 0.0 for _ in range(width)] for _ in range(arms)]
         t, worker, choice, now = rng.randrange(1, 9999), rng.randrange(6), rng.randrange(arms), 10 ** 14 + 1
         dropped = 1 if arms > 1 and choice else 0
         blocks = [row(15), row(15, full), row(17, full)] + [row(1, full) for _ in range(4)]
-        raw = struct.pack("<5BQqqqQ", 1, arms, 15, 17, 127 if full else 1, t, worker, choice, now,
-                          dropped)
+        raw = struct.pack("<5BQqqqQq", 2, arms, 15, 17, 127 if full else 1, t, worker, choice, now,
+                          dropped, 30 * 10 ** 9 if full else 0)
         for b in blocks if full else blocks[:1]:
             for r in b:
                 raw += struct.pack(f"<{len(r)}d", *r)
