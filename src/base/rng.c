@@ -1,6 +1,8 @@
 /* rng: xoshiro256** (Blackman and Vigna, public domain algorithm), written from its description. */
 #include "base/rng.h"
 
+#include "base/det.h"
+
 #include <math.h>
 
 static uint64_t splitmix(uint64_t *x)
@@ -59,5 +61,5 @@ double rng_unit(struct rng *r)
 double rng_normal(struct rng *r)
 {
     double u = 1.0 - rng_unit(r), v = rng_unit(r);
-    return sqrt(-2.0 * log(u)) * cos(2.0 * 3.14159265358979323846 * v);
+    return sqrt(-2.0 * det_log(u)) * det_cos(2.0 * 3.14159265358979323846 * v);
 }

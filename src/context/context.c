@@ -2,6 +2,7 @@
  * clock; item numbers are those of schedulers.md 5. */
 #include "context/context.h"
 
+#include "base/det.h"
 #include "base/die.h"
 #include "context/stats.h"
 
@@ -116,7 +117,7 @@ static double velocity(const struct arm *a, int64_t window_ns)
         edges += a->credits[i].edges;
     int64_t span = window_ns < a->last_end_ns ? window_ns : a->last_end_ns;
     double seconds = (double)span / 1e9;
-    return 1 - exp(-edges / (seconds < 1 ? 1 : seconds));
+    return 1 - det_exp(-edges / (seconds < 1 ? 1 : seconds));
 }
 
 /* Item 22. */
@@ -136,7 +137,7 @@ static void latch(struct arm *a, int64_t window_ns)
     x[SIGNAL_WIN_VAR] = stats_variance(a->window, a->m);
     x[SIGNAL_COV_VELOCITY] = velocity(a, window_ns);
     x[SIGNAL_SLOPE] = stats_slope(a->window, a->m);
-    x[SIGNAL_MK_Z] = tanh(stats_mann_kendall(a->window, a->m));
+    x[SIGNAL_MK_Z] = det_tanh(stats_mann_kendall(a->window, a->m));
     x[SIGNAL_HORIZON] = horizon(a, 4);
     x[SIGNAL_HORIZON2] = horizon(a, 2);
     x[SIGNAL_HORIZON8] = horizon(a, 8);
@@ -166,7 +167,7 @@ void context_completed(struct context *c, int arm, const struct context_outcome 
     push_credit(a, c->settings.velocity_ns, o->new_edges);
     a->g_rarity = ema(a->g_rarity, improved ? o->rarity : 0);
     a->g_sec = ema(a->g_sec, improved ? o->sec : 0);
-    a->g_bug = ema(a->g_bug, 1 - exp(-(double)o->crashes));
+    a->g_bug = ema(a->g_bug, 1 - det_exp(-(double)o->crashes));
     latch(a, c->settings.velocity_ns);
 }
 

@@ -2,9 +2,9 @@
  * nothing, reads no clock: the same inputs in the same order give the same ledger, bit for bit. */
 #include "reward/ledger.h"
 
+#include "base/det.h"
 #include "base/die.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,7 +186,7 @@ static double mean_rarity(const struct ledger *l, const struct edges *s)
 {
     double sum = 0;
     for (uint32_t i = 0; i < s->n; i++)
-        sum += 1.0 / log(2.0 + (double)l->hits[s->ids[i]]);
+        sum += 1.0 / det_log(2.0 + (double)l->hits[s->ids[i]]);
     return s->n ? sum / s->n : 0;
 }
 
@@ -197,7 +197,7 @@ static double security(const struct ledger *l, const struct edges *fresh)
         const struct table_edge *e = &l->table->edges[fresh->ids[i]];
         calls += e->mem + e->memw;
     }
-    return fresh->n ? 1.0 - exp(-calls / fresh->n) : 0;
+    return fresh->n ? 1.0 - det_exp(-calls / fresh->n) : 0;
 }
 
 void ledger_add_turn(struct ledger *l, uint32_t round, int fuzzer, const struct edges *sets,

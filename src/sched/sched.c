@@ -78,6 +78,11 @@ void sched_learn(struct sched *s, const struct decision *d, const struct sched_o
     s->ops->learn(s, d, o);
 }
 
+int sched_without(const struct sched *s, const struct decision *d, enum signal_id signal)
+{
+    return s->ops->without ? s->ops->without(s, d, signal) : d->choice;
+}
+
 void sched_save(const struct sched *s, struct buf *out)
 {
     wire_put_u8(out, STATE_VERSION);

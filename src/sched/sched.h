@@ -96,6 +96,10 @@ struct sched_ops {
      * comes next.  NULL: it does not care. */
     void (*tick)(struct sched *s, int64_t now_ns, const struct ledger *map);
     void (*learn)(struct sched *s, const struct decision *d, const struct sched_outcome *o);
+    /* The choice it would have made for d, whose answer it has just given, had that signal been at its
+     * (running) mean for every arm and everything else, the noise too, as it was.  Changes nothing.
+     * NULL: it reads no signals. */
+    int (*without)(const struct sched *s, const struct decision *d, enum signal_id signal);
     /* In words, why the choice of d won; arms: the roster.  NULL: nothing to say. */
     void (*why)(const struct decision *d, const char *const *arms, struct buf *out);
     /* What sched_save and sched_load leave to it; any length, checked by load. */
@@ -112,6 +116,9 @@ CAROL_MUST_CHECK int sched_new(struct sched **out, const char *name,
 void sched_tick(struct sched *s, int64_t now_ns, const struct ledger *map);
 void sched_pick(struct sched *s, struct decision *d);
 void sched_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o);
+/* The choice for d had that signal said nothing; d->choice when the scheduler reads no signals.  To be asked
+ * right after the pick of d, before anything else is learned or picked. */
+int sched_without(const struct sched *s, const struct decision *d, enum signal_id signal);
 /* The whole state, with the scheduler's name and number of arms before it; load refuses another's. */
 void sched_save(const struct sched *s, struct buf *out);
 CAROL_MUST_CHECK int sched_load(struct sched *s, const void *data, size_t n, struct err *e);
