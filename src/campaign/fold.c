@@ -61,15 +61,25 @@ void fold_budget(struct fold *f, int64_t budget_ns)
     context_set_budget(f->context, budget_ns ? budget_ns : FALLBACK_BUDGET_NS);
 }
 
-void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d)
+void fold_ask(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d)
 {
     decision_ask(d, f->tally.n_arms, ++f->t, worker, now_ns, dropped);
     for (int a = 0; a < f->tally.n_arms; a++)
         context_read(f->context, a, now_ns, d->arm[a].signals);
     sched_tick(f->sched, now_ns, &f->ledger);
     sched_pick(f->sched, d);
+}
+
+void fold_dispatched(struct fold *f, const struct decision *d)
+{
     if (d->choice >= 0)
-        context_dispatched(f->context, d->choice, now_ns);
+        context_dispatched(f->context, d->choice, d->now_ns);
+}
+
+void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d)
+{
+    fold_ask(f, now_ns, worker, dropped, d);
+    fold_dispatched(f, d);
 }
 
 static void learn(struct fold *f, const struct store_turn *row, const struct decision *d,

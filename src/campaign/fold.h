@@ -49,6 +49,10 @@ void fold_seeds(struct fold *f, const struct edges *sets, size_t n);
 void fold_budget(struct fold *f, int64_t budget_ns);
 /* Serve decision number ++t: read the contexts, ask the scheduler, note the dispatch. */
 void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d);
+/* Its two halves, for a replay, where another arm than the one picked may have run: what the scheduler
+ * says; then d->choice, be it whose it may, is running. */
+void fold_ask(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d);
+void fold_dispatched(struct fold *f, const struct decision *d);
 /* Complete a turn: sets row's round, new_edges, raw, reward, rarity and sec from what its inputs
  * covered (row->state says COMMITTED or VOID, row->end_ns when), and learns from it. */
 void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,

@@ -87,7 +87,7 @@ int recover_load(struct campaign *c, struct err *e)
     struct fold_settings st;
     struct replay r;
     settings_fold(&c->o, c->env.table, &st);
-    int rc = replay_journal(&r, c->store, &st, e);
+    int rc = replay_journal(&r, c->store, &st, NULL, e);
     if (rc == 0 && (r.mismatch.turn || !r.state_equal))
         log_warn(
             "the journal does not replay exactly from turn %lld on (%s: logged %s, computed %s); "

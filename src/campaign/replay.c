@@ -16,6 +16,8 @@ struct call {
 struct walk {
     struct replay *r;
     struct store *s;
+    const char *const *arms;
+    struct replay_how how;
     struct store_turn *done; /* completed turns by round */
     size_t n_done, cap_done, next_done;
     struct call *calls;
@@ -37,8 +39,10 @@ static int note_done(void *arg, const struct store_turn *row, const void *d, siz
 {
     (void)d;
     (void)n;
-    (void)e;
     struct walk *w = arg;
+    if (row->arm < 0 || row->arm >= w->r->fold.tally.n_arms)
+        return err_set(e, -EBADMSG, "turn %lld names a fuzzer that the roster does not have",
+                       (long long)row->id);
     GROW(w->done, w->n_done, w->cap_done);
     w->done[w->n_done++] = *row;
     return 0;
@@ -76,15 +80,40 @@ static int load_turn(struct walk *w, int64_t turn, uint32_t round, struct err *e
     return store_turn_results(w->s, turn, note_seed, w, e);
 }
 
-static void differ(struct replay *r, int64_t turn, const char *what, const char *fmt, double logged,
-                   double computed)
+static void differ(struct walk *w, int64_t turn, const char *what, const char *logged,
+                   const char *computed)
 {
+    struct replay *r = w->r;
     if (r->mismatch.turn)
         return;
     r->mismatch.turn = turn;
     snprintf(r->mismatch.what, sizeof r->mismatch.what, "%s", what);
-    snprintf(r->mismatch.logged, sizeof r->mismatch.logged, fmt, logged);
-    snprintf(r->mismatch.computed, sizeof r->mismatch.computed, fmt, computed);
+    snprintf(r->mismatch.logged, sizeof r->mismatch.logged, "%s", logged);
+    snprintf(r->mismatch.computed, sizeof r->mismatch.computed, "%s", computed);
+}
+
+static void compare_number(struct walk *w, int64_t turn, const char *what, double logged,
+                           double computed)
+{
+    char a[64], b[64];
+    if (memcmp(&logged, &computed, sizeof logged) == 0)
+        return;
+    snprintf(a, sizeof a, "%.17g", logged);
+    snprintf(b, sizeof b, "%.17g", computed);
+    differ(w, turn, what, a, b);
+}
+
+/* What a turn was worth does not depend on the scheduler. */
+static void compare_turn(struct walk *w, const struct store_turn *was, const struct store_turn *now)
+{
+    if (w->how.other)
+        return;
+    compare_number(w, was->id, "round", was->round, now->round);
+    compare_number(w, was->id, "new_edges", was->new_edges, now->new_edges);
+    compare_number(w, was->id, "rarity", was->rarity, now->rarity);
+    compare_number(w, was->id, "sec", was->sec, now->sec);
+    compare_number(w, was->id, "raw", was->raw, now->raw);
+    compare_number(w, was->id, "reward", was->reward, now->reward);
 }
 
 static struct replay_open *find_open(struct replay *r, int64_t id)
@@ -119,14 +148,9 @@ static int complete(struct walk *w, const struct store_turn *logged, struct err 
         return rc;
     struct store_turn row = *logged;
     fold_turn(&r->fold, &row, &o->d, w->sets, w->n_sets);
-    if (row.round != logged->round)
-        differ(r, row.id, "round", "%.0f", logged->round, row.round);
-    if (row.new_edges != logged->new_edges)
-        differ(r, row.id, "new_edges", "%.0f", logged->new_edges, row.new_edges);
-    if (row.reward != logged->reward)
-        differ(r, row.id, "reward", "%.17g", logged->reward, row.reward);
+    compare_turn(w, logged, &row);
     *o = r->open[--r->n_open];
-    if (w->next_done == w->n_done)
+    if (w->next_done == w->n_done && !w->how.other)
         compare_state(r, w->s);
     return 0;
 }
@@ -140,21 +164,29 @@ static int complete_until(struct walk *w, int64_t t, struct err *e)
     return rc;
 }
 
-static void compare(struct replay *r, const struct store_turn *row, const struct decision *was,
-                    const struct decision *now)
+static void compare_decision(struct walk *w, const struct store_turn *row,
+                             const struct decision *was, const struct decision *now)
 {
-    struct buf a = BUF_INIT(BUF_TEXT_MAX), b = BUF_INIT(BUF_TEXT_MAX);
-    decision_encode(was, &a);
-    decision_encode(now, &b);
-    if (a.len == b.len && memcmp(a.p, b.p, a.len) == 0)
-        r->matched++;
-    else if (was->choice != now->choice)
-        differ(r, row->id, "choice", "%.0f", was->choice, now->choice);
+    struct replay *r = w->r;
+    struct decision_diff diff;
+    r->logged[was->choice]++;
+    if (now->choice < 0)
+        r->none++;
     else
-        differ(r, row->id, "decision", "%.17g", was->arm[was->choice].draw,
-               now->arm[now->choice].draw);
-    buf_free(&a);
-    buf_free(&b);
+        r->choices[now->choice]++;
+    r->differs += was->choice != now->choice;
+    bool equal =
+        w->how.other ? was->choice == now->choice : !decision_differs(was, now, w->arms, &diff);
+    r->matched += equal;
+    if (equal && was->choice != row->arm)
+        differ(w, row->id, "arm", w->arms[row->arm], w->arms[was->choice]);
+    if (equal)
+        return;
+    if (w->how.other)
+        differ(w, row->id, "choice", w->arms[was->choice],
+               now->choice < 0 ? "none" : w->arms[now->choice]);
+    else
+        differ(w, row->id, diff.what, diff.a, diff.b);
 }
 
 /* A budget given at a resume counts from the decision it is noted for (settings.h). */
@@ -165,6 +197,22 @@ static void take_budget(struct walk *w)
         fold_budget(&w->r->fold, ns);
 }
 
+static int read_decision(struct walk *w, const struct store_turn *row, const void *blob, size_t n,
+                         struct decision *was, struct err *e)
+{
+    int rc = decision_decode(blob, n, was, e);
+    if (rc < 0)
+        return rc;
+    if (was->n_arms != w->r->fold.tally.n_arms || was->choice < 0 || row->arm < 0 ||
+        row->arm >= was->n_arms)
+        return err_set(e, -EBADMSG,
+                       "the decision of turn %lld does not belong to it: fuzzer %d of %d, the turn "
+                       "is of fuzzer %d of %d",
+                       (long long)row->id, was->choice, was->n_arms, row->arm,
+                       w->r->fold.tally.n_arms);
+    return 0;
+}
+
 static int decide_again(void *arg, const struct store_turn *row, const void *blob, size_t n,
                         struct err *e)
 {
@@ -173,22 +221,29 @@ static int decide_again(void *arg, const struct store_turn *row, const void *blo
     struct decision was, now;
     int rc = complete_until(w, row->id, e);
     if (rc == 0)
-        rc = decision_decode(blob, n, &was, e);
+        rc = read_decision(w, row, blob, n, &was, e);
     if (rc < 0)
         return rc;
     take_budget(w);
-    fold_decide(&r->fold, was.now_ns, was.worker, was.dropped, &now);
+    fold_ask(&r->fold, was.now_ns, was.worker, was.dropped, &now);
     r->decisions++;
-    compare(r, row, &was, &now);
+    compare_decision(w, row, &was, &now);
+    if (w->how.decided)
+        w->how.decided(w->how.arg, &(struct replay_step){r, row, &was, &now});
+    now.choice = row->arm; /* what ran, with the features of this scheduler */
+    fold_dispatched(&r->fold, &now);
     GROW(r->open, r->n_open, r->cap_open);
-    r->open[r->n_open++] = (struct replay_open){.row = *row, .d = was};
+    r->open[r->n_open++] = (struct replay_open){.row = *row, .d = now};
     return 0;
 }
 
-int replay_journal(struct replay *r, struct store *s, const struct fold_settings *st, struct err *e)
+int replay_journal(struct replay *r, struct store *s, const struct fold_settings *st,
+                   const struct replay_how *how, struct err *e)
 {
     *r = (struct replay){.state_equal = true};
-    struct walk w = {.r = r, .s = s};
+    struct walk w = {.r = r, .s = s, .arms = (const char *const *)st->fuzzers->v};
+    if (how)
+        w.how = *how;
     int rc = fold_init(&r->fold, st, e);
     if (rc == 0)
         rc = store_turns(s, TURNS_BY_ROUND, note_done, &w, e);

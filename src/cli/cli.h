@@ -21,6 +21,7 @@ int cli_build(int argc, char **argv);
 int cli_cover(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_engine(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_fuzz(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_replay(int argc, char **argv);

@@ -9,23 +9,25 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #define VERSION 2
 
 struct block {
+    const char *name;
     size_t at; /* in struct decision_arm */
     int width;
 };
 
 static const struct block blocks[] = {
-    {offsetof(struct decision_arm, signals), SIGNAL_COUNT},
-    {offsetof(struct decision_arm, standardised), SIGNAL_COUNT},
-    {offsetof(struct decision_arm, phi), SCHED_FEATURES},
-    {offsetof(struct decision_arm, mean), 1},
-    {offsetof(struct decision_arm, width), 1},
-    {offsetof(struct decision_arm, noise), 1},
-    {offsetof(struct decision_arm, draw), 1},
+    {"signal", offsetof(struct decision_arm, signals), SIGNAL_COUNT},
+    {"standardised", offsetof(struct decision_arm, standardised), SIGNAL_COUNT},
+    {"phi", offsetof(struct decision_arm, phi), SCHED_FEATURES},
+    {"mean", offsetof(struct decision_arm, mean), 1},
+    {"width", offsetof(struct decision_arm, width), 1},
+    {"noise", offsetof(struct decision_arm, noise), 1},
+    {"draw", offsetof(struct decision_arm, draw), 1},
 };
 #define BLOCKS ((int)(sizeof blocks / sizeof *blocks))
 
@@ -128,4 +130,71 @@ int decision_decode(const void *data, size_t n, struct decision *d, struct err *
         if (present & 1u << i)
             get_block(&w, &blocks[i], d);
     return w.bad || w.left ? bad(e, "its length is wrong") : 0;
+}
+
+/* --- two records of one decision ------------------------------------------------------------------ */
+static bool integers_differ(struct decision_diff *out, const char *what, int64_t a, int64_t b)
+{
+    if (a == b)
+        return false;
+    snprintf(out->what, sizeof out->what, "%s", what);
+    snprintf(out->a, sizeof out->a, "%lld", (long long)a);
+    snprintf(out->b, sizeof out->b, "%lld", (long long)b);
+    return true;
+}
+
+static void name_number(struct decision_diff *out, const char *arm, const struct block *b, int k)
+{
+    if (b->width == 1)
+        snprintf(out->what, sizeof out->what, "%s %s", arm, b->name);
+    else if (b->width == SIGNAL_COUNT)
+        snprintf(out->what, sizeof out->what, "%s %s %s", arm, b->name,
+                 signal_name((enum signal_id)k));
+    else
+        snprintf(out->what, sizeof out->what, "%s %s %d", arm, b->name, k);
+}
+
+static bool block_differs(const struct decision *a, const struct decision *b,
+                          const struct block *block, const char *const *arms,
+                          struct decision_diff *out)
+{
+    for (int i = 0; i < a->n_arms; i++) {
+        const double *x = (const void *)((const char *)&a->arm[i] + block->at);
+        const double *y = (const void *)((const char *)&b->arm[i] + block->at);
+        for (int k = 0; k < block->width; k++) {
+            if (memcmp(&x[k], &y[k], sizeof x[k]) == 0)
+                continue;
+            name_number(out, arms[i], block, k);
+            snprintf(out->a, sizeof out->a, "%.17g", x[k]);
+            snprintf(out->b, sizeof out->b, "%.17g", y[k]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool choice_differs(const struct decision *a, const struct decision *b,
+                           const char *const *arms, struct decision_diff *out)
+{
+    if (!integers_differ(out, "choice", a->choice, b->choice))
+        return false;
+    snprintf(out->a, sizeof out->a, "%s", a->choice < 0 ? "none" : arms[a->choice]);
+    snprintf(out->b, sizeof out->b, "%s", b->choice < 0 ? "none" : arms[b->choice]);
+    return true;
+}
+
+bool decision_differs(const struct decision *a, const struct decision *b, const char *const *arms,
+                      struct decision_diff *out)
+{
+    if (integers_differ(out, "fuzzers", a->n_arms, b->n_arms) ||
+        integers_differ(out, "t", (int64_t)a->t, (int64_t)b->t) ||
+        integers_differ(out, "worker", a->worker, b->worker) ||
+        integers_differ(out, "now_ns", a->now_ns, b->now_ns) ||
+        integers_differ(out, "dropped", (int64_t)a->dropped, (int64_t)b->dropped))
+        return true;
+    for (int i = 0; i < BLOCKS; i++)
+        if (block_differs(a, b, &blocks[i], arms, out))
+            return true;
+    return choice_differs(a, b, arms, out) ||
+           integers_differ(out, "turn_ns", a->turn_ns, b->turn_ns);
 }

@@ -30,6 +30,12 @@ static const struct sched_ops *find(const char *name, const char **arg)
     return NULL;
 }
 
+const struct sched_ops *sched_find(const char *name)
+{
+    const char *arg;
+    return find(name, &arg);
+}
+
 static int unknown(const char *name, struct err *e)
 {
     struct buf b = BUF_INIT(512);

@@ -123,6 +123,8 @@ int sched_without(const struct sched *s, const struct decision *d, enum signal_i
 void sched_save(const struct sched *s, struct buf *out);
 CAROL_MUST_CHECK int sched_load(struct sched *s, const void *data, size_t n, struct err *e);
 void sched_free(struct sched *s);
+/* The operations behind a name ("single:mopt" too); NULL: there is none. */
+const struct sched_ops *sched_find(const char *name);
 /* For people: what the scheduler of that name does and every option it takes. */
 CAROL_MUST_CHECK int sched_help(const char *name, struct buf *out, struct err *e);
 /* Every option with the value in force, "key=value,...": given back as params it makes the same one. */
@@ -131,5 +133,14 @@ void sched_describe(const struct sched *s, struct buf *out);
 /* The journal's form of a decision: little-endian, versioned, exact. */
 void decision_encode(const struct decision *d, struct buf *out);
 CAROL_MUST_CHECK int decision_decode(const void *data, size_t n, struct decision *d, struct err *e);
+
+/* The first number in which two records of one decision are not the same bits: "mopt mean",
+ * "aflpp signal win_mean", "choice", "turn_ns".  In the order in which they come about: what was asked,
+ * signals, standardised, phi, mean, width, noise, draw, choice. */
+struct decision_diff {
+    char what[96], a[64], b[64];
+};
+bool decision_differs(const struct decision *a, const struct decision *b, const char *const *arms,
+                      struct decision_diff *out);
 
 #endif

@@ -80,7 +80,7 @@ static void replay_now(struct fakes *f, struct replay *r)
     if (store_open(&s, out, STORE_READ, &e) < 0 || settings_read(&o, s, &e) < 0)
         fail_msg("%s", e.msg);
     settings_fold(&o, &f->table, &st);
-    if (replay_journal(r, s, &st, &e) < 0)
+    if (replay_journal(r, s, &st, NULL, &e) < 0)
         fail_msg("%s", e.msg);
     campaign_opts_free(&o);
     store_close(s);

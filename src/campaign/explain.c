@@ -1,0 +1,117 @@
+/* explain: reads the journal and asks the schedulers; prints nothing. */
+#include "campaign/explain.h"
+
+#include "campaign/replay.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- one decision ------------------------------------------------------------------------------ */
+struct search {
+    struct explained *x;
+    int64_t turn, last;
+    bool found;
+};
+
+static int look_at(void *arg, const struct store_turn *row, const void *blob, size_t n,
+                   struct err *e)
+{
+    struct search *s = arg;
+    s->last = row->id;
+    if (row->id != s->turn)
+        return 0;
+    s->found = true;
+    s->x->row = *row;
+    return decision_decode(blob, n, &s->x->d, e);
+}
+
+int explain_turn(struct explained *x, struct store *s, int64_t turn, struct err *e)
+{
+    struct search search = {.x = x, .turn = turn};
+    int rc = store_turns(s, TURNS_BY_ID, look_at, &search, e);
+    if (rc < 0 || search.found)
+        return rc;
+    if (!search.last)
+        return err_usage(e, "there is no turn %lld: no decision has been made yet",
+                         (long long)turn);
+    return err_usage(e, "there is no turn %lld: the campaign has turns 1 to %lld", (long long)turn,
+                     (long long)search.last);
+}
+
+/* The arm with the highest draw beside the chosen one; -1: there was no other. */
+static int runner_up(const struct decision *d)
+{
+    int best = -1;
+    for (int i = 0; i < d->n_arms; i++)
+        if (i != d->choice && decision_may(d, i) &&
+            (best < 0 || d->arm[i].draw > d->arm[best].draw))
+            best = i;
+    return best;
+}
+
+static void by_numbers(const struct sched_ops *ops, const struct decision *d,
+                       const char *const *arms, struct buf *out)
+{
+    int next = runner_up(d);
+    const char *name = arms[d->choice];
+    if (next < 0)
+        buf_printf(out, "%s was the only fuzzer that could run", name);
+    else if (!ops->columns[3])
+        buf_printf(out, "%s: %s; no prediction is made", ops->name, ops->summary);
+    else if (d->arm[d->choice].draw > d->arm[next].draw)
+        buf_printf(out, "%s has the highest %s, %.4g; next is %s with %.4g", name, ops->columns[3],
+                   d->arm[d->choice].draw, arms[next], d->arm[next].draw);
+    else
+        buf_printf(out, "%s: %s; %s (%s %.4g) was not chosen for the highest one", ops->name,
+                   ops->summary, name, ops->columns[3], d->arm[d->choice].draw);
+}
+
+void explain_why(const struct sched_ops *ops, const struct decision *d, const char *const *arms,
+                 struct buf *out)
+{
+    size_t before = out->len;
+    if (d->choice < 0)
+        buf_str(out, "no fuzzer was left that it may choose");
+    else if (ops->why)
+        ops->why(d, arms, out);
+    if (out->len == before)
+        by_numbers(ops, d, arms, out);
+}
+
+/* --- the campaign ------------------------------------------------------------------------------ */
+static bool is_explored(const struct decision *d)
+{
+    for (int i = 0; i < d->n_arms; i++)
+        if (decision_may(d, i) && d->arm[i].mean > d->arm[d->choice].mean)
+            return true;
+    return false;
+}
+
+static void ask(void *arg, const struct replay_step *step)
+{
+    struct influence *f = arg;
+    const struct sched *s = step->r->fold.sched;
+    const struct decision *d = step->computed;
+    f->decisions++;
+    if (d->choice < 0)
+        return;
+    f->choices[d->choice]++;
+    f->explored += f->predicts && is_explored(d);
+    for (int k = 0; f->signals && k < SIGNAL_COUNT; k++)
+        f->changed[k] += sched_without(s, d, (enum signal_id)k) != d->choice;
+}
+
+int explain_campaign(struct influence *f, struct store *s, const struct fold_settings *st,
+                     struct err *e)
+{
+    const struct sched_ops *ops = sched_find(st->scheduler);
+    *f = (struct influence){0};
+    if (ops) { /* else the replay says so */
+        f->signals = ops->without;
+        f->predicts = ops->columns[0] && ops->columns[3];
+    }
+    struct replay r;
+    int rc = replay_journal(&r, s, st, &(struct replay_how){.decided = ask, .arg = f}, e);
+    replay_free(&r);
+    return rc;
+}

@@ -1,0 +1,39 @@
+/* explain: why a decision fell as it did, and which signals moved the choices of a whole campaign.
+ *
+ *     explain_turn(&x, store, 417, &e);              // one decision, as it was logged
+ *     explain_why(ops, &x.d, arms, &words);
+ *     explain_campaign(&f, store, &settings, &e);    // a replay with questions in between
+ *
+ * Influence of a signal (the paper's): the share of decisions whose choice is another one when that signal
+ * is replaced by its mean for every fuzzer and everything else, the draw too, stays as it was. */
+#ifndef CAROL_CAMPAIGN_EXPLAIN_H
+#define CAROL_CAMPAIGN_EXPLAIN_H
+
+#include "campaign/fold.h"
+
+struct explained {
+    struct store_turn row; /* also what came of it */
+    struct decision d;
+};
+
+/* A turn that is not in the journal is wrong usage; the message says which ones are. */
+CAROL_MUST_CHECK int explain_turn(struct explained *x, struct store *s, int64_t turn,
+                                  struct err *e);
+
+/* In words why d->choice won: the scheduler's own words, or what its numbers say.  No newline. */
+void explain_why(const struct sched_ops *ops, const struct decision *d, const char *const *arms,
+                 struct buf *out);
+
+struct influence {
+    uint64_t decisions;
+    uint64_t choices[SCHED_MAX_ARMS];
+    bool signals; /* the scheduler reads signals: */
+    uint64_t changed[SIGNAL_COUNT];
+    bool predicts;     /* it has a prediction and a draw: */
+    uint64_t explored; /* choices whose prediction was not the highest */
+};
+
+CAROL_MUST_CHECK int explain_campaign(struct influence *f, struct store *s,
+                                      const struct fold_settings *st, struct err *e);
+
+#endif
