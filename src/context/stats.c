@@ -1,5 +1,8 @@
-/* stats: mean, variance, slope and Mann-Kendall of a short series.  Knows nothing of rewards. */
+/* stats: mean, variance, slopes and Mann-Kendall of a short series.  Knows nothing of rewards. */
 #include "context/stats.h"
+
+#include "base/die.h"
+#include "context/context.h"
 
 #include <math.h>
 
@@ -64,4 +67,69 @@ double stats_mann_kendall(const double *x, int n)
     if (s == 0 || variance <= 0)
         return 0;
     return (s > 0 ? s - 1 : s + 1) / sqrt(variance / 18);
+}
+
+/* One step of selection (Hoare): narrows [lo, hi] to the part that holds the value of rank k. */
+static void narrow(double *x, int *lo, int *hi, int k)
+{
+    double pivot = x[(*lo + *hi) / 2];
+    int i = *lo, j = *hi;
+    while (i <= j) {
+        while (x[i] < pivot)
+            i++;
+        while (x[j] > pivot)
+            j--;
+        if (i > j)
+            break;
+        double swap = x[i];
+        x[i++] = x[j];
+        x[j--] = swap;
+    }
+    if (k <= j)
+        *hi = j;
+    else if (k >= i)
+        *lo = i;
+    else
+        *lo = *hi = k;
+}
+
+/* Orders x only as far as needed; n > 0. */
+static double take_median(double *x, int n)
+{
+    int lo = 0, hi = n - 1, k = n / 2;
+    while (lo < hi)
+        narrow(x, &lo, &hi, k);
+    if (n % 2)
+        return x[k];
+    double below = x[0]; /* the largest of the lower half */
+    for (int i = 1; i < k; i++)
+        below = x[i] > below ? x[i] : below;
+    return (below + x[k]) / 2;
+}
+
+double stats_theil_sen(const double *x, int n)
+{
+    double slopes[CONTEXT_WINDOW * (CONTEXT_WINDOW - 1) / 2];
+    int pairs = 0;
+    BUG_ON(n > CONTEXT_WINDOW);
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++)
+            slopes[pairs++] = (x[j] - x[i]) / (j - i);
+    return pairs ? take_median(slopes, pairs) : 0;
+}
+
+double stats_residual_variance(const double *x, int n, double slope)
+{
+    double left[CONTEXT_WINDOW], sum = 0;
+    if (n < 3)
+        return 0;
+    BUG_ON(n > CONTEXT_WINDOW);
+    for (int i = 0; i < n; i++)
+        left[i] = x[i] - slope * i;
+    double intercept = take_median(left, n);
+    for (int i = 0; i < n; i++) {
+        double r = x[i] - slope * i - intercept;
+        sum += r * r;
+    }
+    return sum / (n - 2);
 }

@@ -45,16 +45,14 @@ static void random_learn(struct sched *s, const struct decision *d, const struct
 
 static void random_save(const struct sched *s, struct buf *out)
 {
-    for (int i = 0; i < 4; i++)
-        wire_put_u64(out, ((const struct uniform *)s)->rng.s[i]);
+    wire_put_rng(out, &((const struct uniform *)s)->rng);
 }
 
 static int random_load(struct sched *s, const void *data, size_t n, struct err *e)
 {
     struct wire w = {.p = data, .left = n};
     struct rng r;
-    for (int i = 0; i < 4; i++)
-        r.s[i] = wire_u64(&w);
+    wire_rng(&w, &r);
     if (w.bad || w.left)
         return err_set(e, -EBADMSG, "the saved state of the scheduler random is damaged");
     ((struct uniform *)s)->rng = r;

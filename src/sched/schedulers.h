@@ -2,8 +2,18 @@
 #ifndef CAROL_SCHED_SCHEDULERS_H
 #define CAROL_SCHED_SCHEDULERS_H
 
+#include "base/rng.h"
 #include "sched/sched.h"
 
-extern const struct sched_ops sched_equal, sched_random, sched_single;
+extern const struct sched_ops sched_equal, sched_random, sched_single, sched_phase, sched_bandfuzz;
+
+/* Warm-up (schedulers.md 5 item 9): while an arm that may run has been dispatched fewer than `turns`
+ * times, the least dispatched such one, in roster order; -1: nobody is due. */
+int choose_warmup(const struct decision *d, const uint64_t *dispatched, int turns);
+/* The arm that may run with the largest draw, uniform among exact ties (item 10: a fixed order would
+ * favour a fuzzer); rng is touched only by a tie.  -1: none may run. */
+int choose_largest(const struct decision *d, struct rng *rng);
+/* For the words: whose draw was the largest besides the choice; -1: nobody else may run. */
+int choose_second(const struct decision *d);
 
 #endif

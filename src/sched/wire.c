@@ -23,6 +23,12 @@ void wire_put_double(struct buf *b, double v)
     wire_put_u64(b, bits);
 }
 
+void wire_put_rng(struct buf *b, const struct rng *r)
+{
+    for (int i = 0; i < 4; i++)
+        wire_put_u64(b, r->s[i]);
+}
+
 static const uint8_t *take(struct wire *w, size_t n)
 {
     if (w->bad || w->left < n) {
@@ -56,4 +62,13 @@ double wire_double(struct wire *w)
     double v;
     memcpy(&v, &bits, sizeof v);
     return v;
+}
+
+void wire_rng(struct wire *w, struct rng *r)
+{
+    uint64_t any = 0;
+    for (int i = 0; i < 4; i++)
+        any |= r->s[i] = wire_u64(w);
+    if (!any)
+        w->bad = true;
 }

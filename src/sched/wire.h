@@ -4,6 +4,7 @@
 #define CAROL_SCHED_WIRE_H
 
 #include "base/buf.h"
+#include "base/rng.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +19,10 @@ struct wire {
 void wire_put_u8(struct buf *b, uint8_t v);
 void wire_put_u64(struct buf *b, uint64_t v);
 void wire_put_double(struct buf *b, double v);
+void wire_put_rng(struct buf *b, const struct rng *r);
 uint8_t wire_u8(struct wire *w);
 uint64_t wire_u64(struct wire *w);
 double wire_double(struct wire *w);
+void wire_rng(struct wire *w, struct rng *r); /* all zeros, which no seed gives, are bad */
 
 #endif

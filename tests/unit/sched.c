@@ -1,7 +1,7 @@
 /* sched: names, the simple schedulers, saved state, and the journal's form of a decision. */
 #include "sched/sched.h"
 
-#include "base/rng.h"
+#include "sched/params.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -11,20 +11,8 @@
 
 #include <cmocka.h>
 
+#include "sched_world.h"
 #include "vectors.h"
-
-static const char *const roster[] = {"aflpp",    "darwin",  "honggfuzz", "mopt",
-                                     "lafintel", "radamsa", NULL};
-
-static struct sched *make(const char *name, int arms, uint64_t seed)
-{
-    struct sched_settings st = {.n_arms = arms, .arms = roster, .workers = 2, .seed = seed};
-    struct sched *s;
-    struct err e = {0};
-    if (sched_new(&s, name, &st, &e) < 0)
-        fail_msg("%s: %s", name, e.msg);
-    return s;
-}
 
 static int pick(struct sched *s, uint32_t dropped)
 {
@@ -46,7 +34,7 @@ static int pick(struct sched *s, uint32_t dropped)
 static void equal_goes_round(void **state)
 {
     (void)state;
-    struct sched *s = make("equal", 4, 0);
+    struct sched *s = world_sched("equal", 4, 0, NULL);
     for (int i = 0; i < 10; i++)
         assert_int_equal(pick(s, 0), i % 4);
     assert_int_equal(pick(s, 1 << 2), 3); /* was 2's turn */
@@ -60,7 +48,7 @@ static void equal_goes_round(void **state)
 static void single_is_one(void **state)
 {
     (void)state;
-    struct sched *s = make("single:honggfuzz", 6, 0);
+    struct sched *s = world_sched("single:honggfuzz", 6, 0, NULL);
     for (int i = 0; i < 5; i++)
         assert_int_equal(pick(s, 1 << 3), 2);
     assert_int_equal(pick(s, 1 << 2), -1);
@@ -69,7 +57,7 @@ static void single_is_one(void **state)
 
 static void expect_refusal(const char *name, int arms, const char *params, const char *says)
 {
-    struct sched_settings st = {.n_arms = arms, .arms = roster, .params = params};
+    struct sched_settings st = {.n_arms = arms, .arms = world_roster, .params = params};
     struct sched *s;
     struct err e = {0};
     assert_true(sched_new(&s, name, &st, &e) < 0);
@@ -82,13 +70,10 @@ static void expect_refusal(const char *name, int arms, const char *params, const
 static void wrong_names_are_explained(void **state)
 {
     (void)state;
-    expect_refusal("fair", 6, NULL, "no such scheduler; there are: equal, random, single:NAME");
+    expect_refusal("fair", 6, NULL, "no such scheduler; there are: ");
     expect_refusal("", 6, NULL, "no such scheduler");
     expect_refusal("equalx", 6, NULL, "no such scheduler");
     expect_refusal("single", 6, NULL, "no such scheduler");
-    const char *const later[] = {"contextual", "phase", "bandfuzz", "autofz", "legion"};
-    for (int i = 0; i < 5; i++)
-        expect_refusal(later[i], 6, NULL, "not in this version; there are: equal");
     expect_refusal("single:afl", 3, NULL, "there are: aflpp, darwin, honggfuzz");
     expect_refusal("single:", 3, NULL, "no such fuzzer");
     expect_refusal("single:mopt", 3, NULL, "no such fuzzer"); /* not in this roster of three */
@@ -101,83 +86,168 @@ static void wrong_names_are_explained(void **state)
 static void saved_state_goes_on(void **state)
 {
     (void)state;
-    const char *const names[] = {"equal", "random", "single:mopt"};
-    struct rng rng;
-    rng_seed(&rng, 17);
-    for (int k = 0; k < 3; k++)
-        for (int cut = 0; cut < 30; cut++) {
-            struct sched *a = make(names[k], 5, 99), *b = make(names[k], 5, 1234);
+    for (int k = 0; sched_table[k]; k++)
+        for (int cut = 0; cut < 150; cut += cut < 30 ? 1 : 17) {
+            const char *name = world_name(sched_table[k]);
+            struct sched *both[] = {world_sched(name, 5, 99, NULL), world_sched(name, 5, 99, NULL)};
+            struct world w;
+            world_start(&w, 5, (uint64_t)cut);
             for (int i = 0; i < cut; i++)
-                pick(a, (uint32_t)rng_below(&rng, 16));
-            struct buf saved = BUF_INIT(1 << 16), again = BUF_INIT(1 << 16);
-            sched_save(a, &saved);
-            assert_int_equal(sched_load(b, saved.p, saved.len, NULL), 0);
-            for (int i = 0; i < 20; i++) {
-                uint32_t dropped = (uint32_t)rng_below(&rng, 32);
-                assert_int_equal(pick(a, dropped), pick(b, dropped));
-            }
+                world_step(&w, both, 1);
+            struct buf saved = BUF_INIT(1 << 24), again = BUF_INIT(1 << 24);
+            sched_save(both[0], &saved);
+            assert_int_equal(sched_load(both[1], saved.p, saved.len, NULL), 0);
+            for (int i = 0; i < 40; i++)
+                world_step(&w, both, 2);
             buf_clear(&saved);
-            sched_save(a, &saved);
-            sched_save(b, &again);
+            sched_save(both[0], &saved);
+            sched_save(both[1], &again);
             assert_int_equal(saved.len, again.len);
             assert_memory_equal(saved.p, again.p, saved.len);
             buf_free(&saved);
             buf_free(&again);
-            sched_free(a);
-            sched_free(b);
+            sched_free(both[0]);
+            sched_free(both[1]);
+            world_end(&w);
         }
 }
 
-/* The same settings and the same views: the same records, bit for bit. */
+/* The same settings and the same course of things: the same records, bit for bit.  Nobody chooses what
+ * cannot run, and with something to choose somebody is chosen. */
 static void a_second_run_repeats_the_first(void **state)
 {
     (void)state;
-    static struct decision first[200], second;
-    const char *const names[] = {"equal", "random", "single:aflpp"};
-    for (int k = 0; k < 3; k++)
+    static struct decision first[200];
+    for (int k = 0; sched_table[k]; k++)
         for (int run = 0; run < 2; run++) {
-            struct sched *s = make(names[k], 6, 77);
-            struct rng rng;
-            rng_seed(&rng, 2);
-            for (uint64_t t = 1; t <= 200; t++) {
-                struct decision *d = run ? &second : &first[t - 1];
-                decision_ask(d, 6, t, 0, (int64_t)t * 1000, 1ull << rng_below(&rng, 6));
-                d->arm[t % 6].signals[t % SIGNAL_COUNT] = rng_normal(&rng);
-                sched_pick(s, d);
+            bool one = strcmp(sched_table[k]->name, "single:") == 0;
+            struct sched *s = world_sched(world_name(sched_table[k]), 6, 77, NULL);
+            struct world w;
+            world_start(&w, 6, 2);
+            for (int i = 0; i < 200; i++) {
+                world_step(&w, &s, 1);
+                const struct decision *d = &w.last;
+                if (d->choice < 0)
+                    assert_true(d->dropped == 63 || (one && !decision_may(d, 3)));
+                else
+                    assert_true(d->choice < 6 && decision_may(d, d->choice));
                 if (run)
-                    assert_memory_equal(&second, &first[t - 1], sizeof second);
+                    assert_memory_equal(d, &first[i], sizeof *d);
+                else
+                    first[i] = *d;
             }
             sched_free(s);
+            world_end(&w);
         }
+}
+
+static void expect_refused(struct sched *s, const struct buf *saved, size_t n)
+{
+    struct err e = {0};
+    assert_int_equal(sched_load(s, saved->p, n, &e), -EBADMSG);
+    assert_true(strstr(e.msg, "saved state") != NULL);
 }
 
 static void foreign_state_is_refused(void **state)
 {
     (void)state;
-    const char *const names[] = {"equal", "random", "single:mopt"};
-    for (int k = 0; k < 3; k++) {
-        struct sched *a = make(names[k], 5, 1), *other = make(names[(k + 1) % 3], 5, 1);
-        struct sched *fewer = make(names[k], 4, 1);
-        struct buf saved = BUF_INIT(1 << 16);
+    int n = 0;
+    while (sched_table[n])
+        n++;
+    for (int k = 0; k < n; k++) {
+        const char *name = world_name(sched_table[k]);
+        struct sched *a = world_sched(name, 5, 1, NULL), *fewer = world_sched(name, 4, 1, NULL);
+        struct sched *other = world_sched(world_name(sched_table[(k + 1) % n]), 5, 1, NULL);
+        struct buf saved = BUF_INIT(1 << 24);
+        struct world w;
+        world_start(&w, 5, 3);
+        for (int i = 0; i < 50; i++)
+            world_step(&w, &a, 1);
         sched_save(a, &saved);
-        assert_int_equal(sched_load(other, saved.p, saved.len, NULL), -EBADMSG);
-        assert_int_equal(sched_load(fewer, saved.p, saved.len, NULL), -EBADMSG);
-        for (size_t n = 0; n < saved.len; n++)
-            assert_int_equal(sched_load(a, saved.p, n, NULL), -EBADMSG);
+        expect_refused(other, &saved, saved.len);
+        expect_refused(fewer, &saved, saved.len);
+        for (size_t len = 0; len < saved.len; len += 1 + len / 500)
+            expect_refused(a, &saved, len);
         buf_add(&saved, "x", 1);
-        assert_int_equal(sched_load(a, saved.p, saved.len, NULL), -EBADMSG);
+        expect_refused(a, &saved, saved.len);
+        struct buf after = BUF_INIT(1 << 24); /* what was refused left no trace */
+        sched_save(a, &after);
+        assert_int_equal(after.len, saved.len - 1);
+        assert_memory_equal(after.p, saved.p, after.len);
         buf_free(&saved);
+        buf_free(&after);
         sched_free(a);
         sched_free(other);
         sched_free(fewer);
+        world_end(&w);
     }
-    struct sched *one = make("single:mopt", 5, 1), *two = make("single:aflpp", 5, 1);
+    struct sched *one = world_sched("single:mopt", 5, 1, NULL),
+                 *two = world_sched("single:aflpp", 5, 1, NULL);
     struct buf saved = BUF_INIT(1 << 16);
     sched_save(one, &saved);
-    assert_int_equal(sched_load(two, saved.p, saved.len, NULL), -EBADMSG);
+    expect_refused(two, &saved, saved.len);
     buf_free(&saved);
     sched_free(one);
     sched_free(two);
+}
+
+/* Every number of arms, also one, and none of them able to run. */
+static void any_number_of_arms(void **state)
+{
+    (void)state;
+    const int counts[] = {1, 2, 3, 6, 31, 32, 33, 63, 64};
+    for (int k = 0; sched_table[k]; k++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            bool one = strcmp(sched_table[k]->name, "single:") == 0;
+            struct sched *s =
+                world_sched(one ? "single:aflpp" : sched_table[k]->name, counts[c], 5, NULL);
+            struct world w;
+            world_start(&w, counts[c], 6);
+            for (int i = 0; i < 3 * counts[c] + 20; i++)
+                world_step(&w, &s, 1);
+            struct decision d;
+            world_ask(&w, &d, ~0ull >> (64 - counts[c]));
+            sched_pick(s, &d);
+            assert_int_equal(d.choice, -1);
+            sched_free(s);
+            world_end(&w);
+        }
+}
+
+/* What describe prints makes the same scheduler again; help names every option; the words name the
+ * fuzzer that was chosen. */
+static void options_and_words(void **state)
+{
+    (void)state;
+    for (int k = 0; sched_table[k]; k++) {
+        const struct sched_ops *ops = sched_table[k];
+        struct buf told = BUF_INIT(1 << 16), again = BUF_INIT(1 << 16), help = BUF_INIT(1 << 16);
+        struct sched *s = world_sched(world_name(ops), 6, 1, NULL);
+        sched_describe(s, &told);
+        struct sched *t = world_sched(world_name(ops), 6, 1, told.len ? told.p : NULL);
+        sched_describe(t, &again);
+        assert_int_equal(told.len, again.len);
+        assert_memory_equal(told.p ? told.p : "", again.p ? again.p : "", told.len);
+        assert_int_equal(sched_help(world_name(ops), &help, NULL), 0);
+        for (const struct param *p = ops->params; p && p->key; p++)
+            assert_non_null(strstr(help.p, p->key));
+        struct world w;
+        world_start(&w, 6, 4);
+        for (int i = 0; ops->why && i < 600; i++) {
+            struct buf words = BUF_INIT(1 << 16);
+            world_step(&w, &s, 1);
+            ops->why(&w.last, world_roster, &words);
+            if (w.last.choice >= 0)
+                assert_non_null(strstr(words.p, world_roster[w.last.choice]));
+            buf_free(&words);
+        }
+        world_end(&w);
+        buf_free(&told);
+        buf_free(&again);
+        buf_free(&help);
+        sched_free(s);
+        sched_free(t);
+    }
 }
 
 /* --- vectors ------------------------------------------------------------------------------- */
@@ -235,7 +305,7 @@ static void the_oracle_agrees(void **state)
         if (strcmp(word, "random") == 0) {
             uint64_t seed = (uint64_t)vectors_int(&v);
             sched_free(s);
-            s = make("random", (int)vectors_int(&v), seed);
+            s = world_sched("random", (int)vectors_int(&v), seed, NULL);
         } else if (strcmp(word, "pick") == 0) {
             uint32_t dropped = (uint32_t)vectors_int(&v);
             assert_int_equal(pick(s, dropped), vectors_int(&v));
@@ -289,6 +359,8 @@ int main(void)
         cmocka_unit_test(saved_state_goes_on),
         cmocka_unit_test(a_second_run_repeats_the_first),
         cmocka_unit_test(foreign_state_is_refused),
+        cmocka_unit_test(any_number_of_arms),
+        cmocka_unit_test(options_and_words),
         cmocka_unit_test(the_oracle_agrees),
         cmocka_unit_test(decisions_are_exact_and_safe),
     };

@@ -1,0 +1,38 @@
+/* choose: the two ways schedulers come to a choice, by warm-up and by the largest draw.  Computes no
+ * draws. */
+#include "sched/schedulers.h"
+
+int choose_warmup(const struct decision *d, const uint64_t *dispatched, int turns)
+{
+    int first = -1;
+    for (int i = 0; i < d->n_arms; i++)
+        if (decision_may(d, i) && dispatched[i] < (uint64_t)turns &&
+            (first < 0 || dispatched[i] < dispatched[first]))
+            first = i;
+    return first;
+}
+
+int choose_largest(const struct decision *d, struct rng *rng)
+{
+    int best[SCHED_MAX_ARMS], n = 0;
+    for (int i = 0; i < d->n_arms; i++) {
+        if (!decision_may(d, i) || (n && d->arm[i].draw < d->arm[best[0]].draw))
+            continue;
+        if (n && d->arm[i].draw > d->arm[best[0]].draw)
+            n = 0;
+        best[n++] = i;
+    }
+    if (n < 2)
+        return n ? best[0] : -1;
+    return best[rng_below(rng, (uint64_t)n)];
+}
+
+int choose_second(const struct decision *d)
+{
+    int second = -1;
+    for (int i = 0; i < d->n_arms; i++)
+        if (i != d->choice && decision_may(d, i) &&
+            (second < 0 || d->arm[i].draw > d->arm[second].draw))
+            second = i;
+    return second;
+}
