@@ -3,12 +3,12 @@
 # Each holds a figure and says so by its exit code (0 held, 1 not held, 3 something needed is not
 # here); what it printed is shown and kept in BUILD/bench/NAME.log.  About twenty minutes.
 #
-#   bench/run.sh [BUILD [NAME...]]       names: libs executor control control_hf import campaign slots chaos
+#   bench/run.sh [BUILD [NAME...]]       names: libs executor control control_hf import decide campaign slots chaos
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 shift || true
-[[ $# -gt 0 ]] || set -- libs executor control control_hf import campaign slots chaos
+[[ $# -gt 0 ]] || set -- libs executor control control_hf import decide campaign slots chaos
 mkdir -p "$build/bench"
 export CAROL=$PWD/$build/carol CAROL_SELF=$PWD/$build/carol
 
@@ -16,7 +16,7 @@ command_of() {
     case $1 in
     libs) echo "python3 bench/build-libs.py -o build/bench-libs" ;;
     control) echo "bench/control.sh $build" ;;
-    import) echo "$build/bench/bench-import" ;;
+    import | decide) echo "$build/bench/bench-$1" ;;
     control_hf) echo "python3 bench/control_hf.py $build/carol" ;;
     executor | campaign | slots | chaos) echo "bench/$1.sh" ;;
     *) return 1 ;;

@@ -2,6 +2,8 @@
  * rounding mode but the default one. */
 #include "base/det.h"
 
+#include "base/pair.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -119,9 +121,6 @@ double det_tanh(double x)
 
 /* --- cosine ---------------------------------------------------------------------------------------- */
 
-typedef double pair __attribute__((vector_size(16)));
-typedef int64_t pair_bits __attribute__((vector_size(16)));
-
 #define INV_PI 0x1.45f306dc9c883p-2
 /* pi/2 in three parts; the first two have 33 bits, so that a multiple of them is exact. */
 #define HALF_PI_1 0x1.921fb544p+0
@@ -154,11 +153,9 @@ static pair cos_pair(pair x)
 /* Rounding may leave [-1, 1]. */
 static pair clamp_pair(pair y)
 {
-    pair_bits sign = (pair_bits)y & INT64_MIN, size = (pair_bits)y & INT64_MAX;
-    pair_bits above = (pair)size > (pair){1, 1};
     const pair one = {1, 1};
-    size = (size & ~above) | ((pair_bits)one & above);
-    return (pair)(size | sign);
+    y = pair_choose(y > one, one, y);
+    return pair_choose(y < -one, -one, y);
 }
 
 void det_cos_n(const double *x, double *out, int n)

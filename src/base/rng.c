@@ -60,6 +60,22 @@ double rng_unit(struct rng *r)
 
 double rng_normal(struct rng *r)
 {
-    double u = 1.0 - rng_unit(r), v = rng_unit(r);
-    return sqrt(-2.0 * det_log(u)) * det_cos(2.0 * 3.14159265358979323846 * v);
+    double out;
+    rng_normals(r, &out, 1);
+    return out;
+}
+
+void rng_normals(struct rng *r, double *out, int n)
+{
+    double angle[64];
+    for (int done = 0; done < n; done += 64) {
+        int m = n - done < 64 ? n - done : 64;
+        for (int i = 0; i < m; i++) {
+            out[done + i] = sqrt(-2.0 * det_log(1.0 - rng_unit(r)));
+            angle[i] = 2.0 * 3.14159265358979323846 * rng_unit(r);
+        }
+        det_cos_n(angle, angle, m);
+        for (int i = 0; i < m; i++)
+            out[done + i] *= angle[i];
+    }
 }

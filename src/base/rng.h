@@ -17,5 +17,7 @@ uint64_t rng_u64(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t n); /* uniform in [0, n), n > 0, without modulo bias */
 double rng_unit(struct rng *r);                /* uniform in [0, 1), 53 bits */
 double rng_normal(struct rng *r);              /* N(0,1), Box-Muller, two draws, nothing cached */
+/* n of them, the same as one after another, faster. */
+void rng_normals(struct rng *r, double *out, int n);
 
 #endif

@@ -11,11 +11,12 @@
 
 #define STATE_VERSION 1
 
-const struct sched_ops *const sched_table[] = {&sched_phase,  &sched_bandfuzz, &sched_equal,
-                                               &sched_random, &sched_single,   NULL};
+const struct sched_ops *const sched_table[] = {
+    &sched_contextual, &sched_phase, &sched_bandfuzz, &sched_equal, &sched_random,
+    &sched_single,     NULL};
 
 /* Known from the papers, asked for by name, not there yet. */
-static const char *const coming[] = {"contextual", "autofz", "legion"};
+static const char *const coming[] = {"autofz", "legion"};
 
 static const struct sched_ops *find(const char *name, const char **arg)
 {

@@ -1,0 +1,256 @@
+/* contextual: Method II of the paper, the default scheduler: each fuzzer's next reward is predicted from its
+ * 15 signals by a model of its own, and the highest prediction plus noise as wide as the model's uncertainty
+ * wins.  Item numbers are those of schedulers.md 5.  Saved state and words are in files beside this one. */
+#include "sched/contextual.h"
+
+#include "base/die.h"
+#include "sched/params.h"
+#include "sched/schedulers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct contextual_opts, field)
+
+static const struct param params[] = {
+    {"ridge", PARAM_REAL, AT(ridge), 10, 1e-6, 1e9, NULL, "lambda of the ridge regression"},
+    {"explore", PARAM_REAL, AT(explore), 1, 0, 1000, NULL,
+     "multiplies the noise; 0: the highest prediction always wins"},
+    {"context", PARAM_CHOICE, AT(context), CONTEXT_FULL, 0, 0, "full|intercept",
+     "what a model sees: all signals, or none of them"},
+    {"form", PARAM_CHOICE, AT(form), FEATURES_RFF, 0, 0, "rff|linear",
+     "random Fourier features of the signals, or the signals themselves"},
+    {"rank", PARAM_COUNT, AT(rank), 0, 0, SIGNAL_COUNT, NULL,
+     "project the signals on that many directions; 0: do not"},
+    {"models", PARAM_CHOICE, AT(models), MODELS_OWN, 0, 0, "own|shared",
+     "a model for each fuzzer, or one for all"},
+    {"gamma", PARAM_REAL, AT(gamma), 1, 0.5, 1, NULL, "forgetting; 1: nothing is forgotten"},
+    {"features", PARAM_COUNT, AT(columns), FEATURES_COLUMNS, 1, FEATURES_COLUMNS, NULL,
+     "random Fourier features (D)"},
+    {"sigma", PARAM_REAL, AT(sigma), 4, 0.01, 1e6, NULL,
+     "bandwidth of the random Fourier features"},
+    {"clamp", PARAM_REAL, AT(clamp), 5, 0.01, 1000, NULL, "bound of a standardised signal"},
+    {"icpt.width", PARAM_CHOICE, AT(width), WIDTH_OWN, 0, 0, "own|common",
+     "with context=intercept: the width by each fuzzer's own turns, or the same for all"},
+    {"warmup", PARAM_COUNT, AT(warmup), 1, 0, 1000, NULL,
+     "turns that every fuzzer gets before the models choose"},
+    {0}};
+
+static void draw_features(struct contextual *c, uint64_t seed)
+{
+    struct rng rng;
+    rng_stream(&rng, seed, "contextual.features");
+    features_draw(&c->features, &rng, c->o.columns, SIGNAL_COUNT, c->o.sigma);
+    c->features.form = (enum features_form)c->o.form;
+    if (!c->o.rank)
+        return;
+    c->project = project_new(c->o.rank);
+    rng_stream(&rng, seed, "contextual.rank");
+    features_draw(&c->project->features, &rng, c->o.columns, c->o.rank, c->o.sigma);
+    c->project->features.form = c->features.form;
+}
+
+static int contextual_create(struct sched **out, const char *arg, const struct sched_settings *st,
+                             struct err *e)
+{
+    (void)arg;
+    struct contextual_opts o;
+    int rc = params_read(params, &o, "contextual", st, e);
+    if (rc < 0)
+        return rc;
+    if (o.rank && o.context == CONTEXT_INTERCEPT)
+        return err_usage(e,
+                         "--sched-opt rank=%d needs context=full: without signals there is "
+                         "nothing to project",
+                         o.rank);
+    struct contextual *c = xcalloc(1, contextual_size(st->n_arms));
+    c->o = o;
+    c->base.opts = &c->o;
+    draw_features(c, st->seed);
+    rng_stream(&c->noise, st->seed, "contextual.noise");
+    for (int i = 0; i < st->n_arms; i++)
+        linear_init(&c->arm[i].model, o.ridge);
+    *out = &c->base;
+    return 0;
+}
+
+/* --- choosing -------------------------------------------------------------------------------------- */
+
+static struct linear *model_of(struct contextual *c, int arm)
+{
+    return &c->arm[c->o.models == MODELS_SHARED ? 0 : arm].model;
+}
+
+/* What the model sees of a standardised x. */
+static void map(const struct contextual *c, const double x[FEATURES_X], double phi[FEATURES_PHI])
+{
+    double z[FEATURES_X] PAIR_ALIGNED;
+    if (c->o.context == CONTEXT_INTERCEPT) {
+        features_intercept(phi);
+    } else if (c->project && project_fitted(c->project)) {
+        project_apply(c->project, x, z);
+        features_map(&c->project->features, z, phi);
+    } else {
+        features_map(&c->features, x, phi);
+    }
+}
+
+/* Item 35, the other reading: as if all had had the same number of turns. */
+static double common_width(const struct contextual *c)
+{
+    double turns = 0;
+    for (int i = 0; i < c->base.n_arms; i++)
+        turns += (double)c->arm[i].standard.n;
+    return 1 / sqrt(c->o.ridge + turns / c->base.n_arms);
+}
+
+static void predict(const struct contextual *c, int arm, const double phi[FEATURES_PHI],
+                    double *mean, double *width)
+{
+    *mean = linear_predict(&c->arm[c->o.models == MODELS_SHARED ? 0 : arm].model, phi, width);
+    if (c->o.context == CONTEXT_INTERCEPT && c->o.width == WIDTH_COMMON)
+        *width = common_width(c);
+}
+
+static void score(const struct contextual *c, int arm, struct decision_arm *a)
+{
+    double x[FEATURES_X] PAIR_ALIGNED, phi[FEATURES_PHI] PAIR_ALIGNED;
+    standard_apply(&c->arm[arm].standard, a->signals, c->o.clamp, x);
+    map(c, x, phi);
+    predict(c, arm, phi, &a->mean, &a->width);
+    memcpy(a->standardised, x, sizeof a->standardised);
+    memcpy(a->phi, phi, sizeof a->phi);
+}
+
+static double draw_of(const struct contextual *c, double mean, double width, double noise)
+{
+    return mean + c->o.explore * noise * width;
+}
+
+static void contextual_pick(struct sched *s, struct decision *d)
+{
+    struct contextual *c = (struct contextual *)s;
+    for (int i = 0; i < d->n_arms; i++)
+        score(c, i, &d->arm[i]);
+    d->choice = choose_warmup(d, c->dispatched, c->o.warmup);
+    if (d->choice < 0) {
+        double noise[SCHED_MAX_ARMS];
+        rng_normals(&c->noise, noise, d->n_arms);
+        for (int i = 0; i < d->n_arms; i++) {
+            struct decision_arm *a = &d->arm[i];
+            a->noise = noise[i];
+            a->draw = draw_of(c, a->mean, a->width, a->noise);
+        }
+        d->choice = choose_largest(d, &c->noise);
+    }
+    if (d->choice >= 0)
+        c->dispatched[d->choice]++;
+}
+
+/* With the signal's standardised value 0, its mean, for every arm.  The choice made stays on a tie. */
+static int contextual_without(const struct sched *s, const struct decision *d,
+                              enum signal_id signal)
+{
+    const struct contextual *c = (const struct contextual *)s;
+    int best = -1;
+    double top = 0;
+    if (contextual_undrawn(d))
+        return d->choice;
+    for (int i = 0; i < d->n_arms; i++) {
+        double x[FEATURES_X] PAIR_ALIGNED = {0}, phi[FEATURES_PHI] PAIR_ALIGNED, mean, width;
+        if (!decision_may(d, i))
+            continue;
+        memcpy(x, d->arm[i].standardised, sizeof d->arm[i].standardised);
+        x[signal] = 0;
+        map(c, x, phi);
+        predict(c, i, phi, &mean, &width);
+        double draw = draw_of(c, mean, width, d->arm[i].noise);
+        if (best < 0 || draw > top || (draw == top && i == d->choice)) {
+            best = i;
+            top = draw;
+        }
+    }
+    return best;
+}
+
+/* --- learning -------------------------------------------------------------------------------------- */
+
+/* Item 37: forgetting is by completed turns of the campaign, whoever's they are. */
+static void observe(struct contextual *c, int arm, const double phi[LINEAR_DIM], double reward)
+{
+    for (int i = 0; c->o.gamma < 1 && i < contextual_models(c); i++)
+        linear_fade(&c->arm[i].model, c->o.gamma);
+    linear_add(model_of(c, arm), phi, reward);
+}
+
+static void solve(struct contextual *c, int arm)
+{
+    if (c->o.gamma == 1)
+        linear_solve(model_of(c, arm));
+    for (int i = 0; c->o.gamma < 1 && i < contextual_models(c); i++)
+        linear_solve(&c->arm[i].model);
+}
+
+/* New directions: everything is learned anew from the log. */
+static void relearn(struct contextual *c)
+{
+    struct project *p = c->project;
+    project_fit(p, c->base.n_arms, c->o.ridge);
+    for (int i = 0; i < contextual_models(c); i++)
+        linear_init(&c->arm[i].model, c->o.ridge);
+    for (size_t i = 0; i < p->n; i++) {
+        double phi[FEATURES_PHI] PAIR_ALIGNED;
+        map(c, p->log[i].x, phi);
+        observe(c, p->log[i].arm, phi, p->log[i].reward);
+    }
+    for (int i = 0; i < contextual_models(c); i++)
+        linear_solve(&c->arm[i].model);
+    project_trim(p);
+}
+
+/* The phi of the decision is the phi of the update, however late it comes.  Only under a projection, which
+ * may have changed since, it is computed again, from the standardised signals of the decision. */
+static void contextual_learn(struct sched *s, const struct decision *d,
+                             const struct sched_outcome *o)
+{
+    struct contextual *c = (struct contextual *)s;
+    const struct decision_arm *a = &d->arm[d->choice];
+    struct contextual_arm *own = &c->arm[d->choice];
+    double phi[FEATURES_PHI] PAIR_ALIGNED = {0}, x[FEATURES_X] PAIR_ALIGNED = {0};
+    standard_add(&own->standard, a->signals);
+    if (c->dispatched[d->choice] < own->standard.n) /* another scheduler's turns, in a replay */
+        c->dispatched[d->choice] = own->standard.n;
+    memcpy(phi, a->phi, sizeof a->phi);
+    if (c->project) {
+        memcpy(x, a->standardised, sizeof a->standardised);
+        if (project_add(c->project, d->choice, x, o->reward)) {
+            relearn(c);
+            return;
+        }
+        map(c, x, phi);
+    }
+    observe(c, d->choice, phi, o->reward);
+    solve(c, d->choice);
+}
+
+static void contextual_free(struct sched *s)
+{
+    project_free(((struct contextual *)s)->project);
+    free(s);
+}
+
+const struct sched_ops sched_contextual = {
+    .name = "contextual",
+    .summary = "learns from 15 signals which fuzzer will earn most now (the default)",
+    .params = params,
+    .columns = {"prediction", "width", "noise", "draw"},
+    .create = contextual_create,
+    .pick = contextual_pick,
+    .learn = contextual_learn,
+    .without = contextual_without,
+    .why = contextual_why,
+    .save = contextual_save,
+    .load = contextual_load,
+    .free = contextual_free,
+};

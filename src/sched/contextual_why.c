@@ -1,0 +1,70 @@
+/* contextual_why: in words, why the winner of a contextual decision won.  Reads the record alone. */
+#include "sched/contextual.h"
+
+#include "sched/schedulers.h"
+
+bool contextual_undrawn(const struct decision *d)
+{
+    for (int i = 0; i < d->n_arms; i++)
+        if (d->arm[i].noise != 0)
+            return false;
+    return true;
+}
+
+static int highest_prediction(const struct decision *d)
+{
+    int best = -1;
+    for (int i = 0; i < d->n_arms; i++)
+        if (decision_may(d, i) && (best < 0 || d->arm[i].mean > d->arm[best].mean))
+            best = i;
+    return best;
+}
+
+/* explore=0: no noise counted. */
+static bool noise_counts(const struct decision *d)
+{
+    for (int i = 0; i < d->n_arms; i++)
+        if (d->arm[i].draw != d->arm[i].mean)
+            return true;
+    return false;
+}
+
+static void say_exploration(const struct decision *d, const char *const *arms, struct buf *out)
+{
+    int expected = highest_prediction(d);
+    if (d->arm[d->choice].mean >= d->arm[expected].mean)
+        buf_str(out, "; its prediction alone was the highest too");
+    else
+        buf_printf(out, "; without exploration %s would have run (predicted %.4g)", arms[expected],
+                   d->arm[expected].mean);
+}
+
+void contextual_why(const struct decision *d, const char *const *arms, struct buf *out)
+{
+    if (d->choice < 0) {
+        buf_str(out, "no fuzzer can run");
+        return;
+    }
+    const struct decision_arm *a = &d->arm[d->choice];
+    int next = choose_second(d);
+    bool noisy = noise_counts(d);
+    if (contextual_undrawn(d)) {
+        buf_str(out, "warm-up: the models choose when every fuzzer has been dispatched once");
+        return;
+    }
+    if (next < 0) {
+        buf_str(out, "the only fuzzer that can run");
+        return;
+    }
+    if (noisy)
+        buf_printf(out, "highest draw %.4g: predicted %.4g, width %.4g, luck %+.2f", a->draw,
+                   a->mean, a->width, a->noise);
+    else
+        buf_printf(out, "highest prediction %.4g (exploration is off)", a->mean);
+    if (d->arm[next].draw == a->draw)
+        buf_printf(out, "; a tie with %s, decided by lot", arms[next]);
+    else
+        buf_printf(out, "; next %s %.4g", arms[next], d->arm[next].draw);
+    if (noisy)
+        say_exploration(d, arms, out);
+}
