@@ -49,22 +49,24 @@ void contextual_why(const struct decision *d, const char *const *arms, struct bu
     int next = choose_second(d);
     bool noisy = noise_counts(d);
     if (contextual_undrawn(d)) {
-        buf_str(out, "warm-up: the models choose when every fuzzer has been dispatched once");
+        buf_printf(out, "warm-up: %s has not had its first turns yet, and goes first",
+                   arms[d->choice]);
         return;
     }
     if (next < 0) {
-        buf_str(out, "the only fuzzer that can run");
+        buf_printf(out, "%s is the only fuzzer that can run", arms[d->choice]);
         return;
     }
     if (noisy)
-        buf_printf(out, "highest draw %.4g: predicted %.4g, width %.4g, luck %+.2f", a->draw,
-                   a->mean, a->width, a->noise);
+        buf_printf(out, "%s has the highest draw, %.4g: predicted %.4g, width %.4g, luck %+.2f",
+                   arms[d->choice], a->draw, a->mean, a->width, a->noise);
     else
-        buf_printf(out, "highest prediction %.4g (exploration is off)", a->mean);
+        buf_printf(out, "%s has the highest prediction, %.4g (exploration is off)", arms[d->choice],
+                   a->mean);
     if (d->arm[next].draw == a->draw)
-        buf_printf(out, "; a tie with %s, decided by lot", arms[next]);
+        buf_printf(out, "; tied with %s, it won by lot", arms[next]);
     else
-        buf_printf(out, "; next %s %.4g", arms[next], d->arm[next].draw);
+        buf_printf(out, "; next is %s with %.4g", arms[next], d->arm[next].draw);
     if (noisy)
         say_exploration(d, arms, out);
 }
