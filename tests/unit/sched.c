@@ -214,6 +214,56 @@ static void any_number_of_arms(void **state)
         }
 }
 
+/* --- allocations (tests/unit/meson.build wraps these three) ----------------------------------- */
+
+static long allocations;
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+
+void *__wrap_malloc(size_t n)
+{
+    allocations++;
+    return __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    allocations++;
+    return __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    allocations++;
+    return __real_realloc(p, n);
+}
+
+static void a_decision_allocates_nothing(void **state)
+{
+    (void)state;
+    for (int k = 0; sched_table[k]; k++) {
+        long before = allocations;
+        struct sched *s = world_sched(world_name(sched_table[k]), 6, 8, NULL);
+        struct world w;
+        assert_true(allocations > before); /* they are counted */
+        world_start(&w, 6, 9);
+        for (int i = 0; i < 300; i++) {
+            struct decision d;
+            world_step(&w, &s, 1);
+            world_ask(&w, &d, 0);
+            before = allocations;
+            sched_pick(s, &d);
+            assert_int_equal(allocations, before);
+        }
+        sched_free(s);
+        world_end(&w);
+    }
+}
+
 /* What describe prints makes the same scheduler again; help names every option; the words name the
  * fuzzer that was chosen. */
 static void options_and_words(void **state)
@@ -360,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_second_run_repeats_the_first),
         cmocka_unit_test(foreign_state_is_refused),
         cmocka_unit_test(any_number_of_arms),
+        cmocka_unit_test(a_decision_allocates_nothing),
         cmocka_unit_test(options_and_words),
         cmocka_unit_test(the_oracle_agrees),
         cmocka_unit_test(decisions_are_exact_and_safe),
