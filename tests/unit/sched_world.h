@@ -29,7 +29,7 @@ static const char *const world_roster[SCHED_MAX_ARMS + 1] = {
     "f60",   "f61",    "f62",       "f63"};
 
 /* A chain of blocks, ten to a function, each function called by the one before. */
-static const struct table *world_table(void)
+static inline const struct table *world_table(void)
 {
     static struct table_edge edges[WORLD_EDGES];
     static struct table_func funcs[WORLD_FUNCS];
@@ -55,7 +55,8 @@ static const struct table *world_table(void)
     return &table;
 }
 
-static struct sched *world_sched(const char *name, int arms, uint64_t seed, const char *params)
+static inline struct sched *world_sched(const char *name, int arms, uint64_t seed,
+                                        const char *params)
 {
     struct sched_settings st = {.n_arms = arms,
                                 .arms = world_roster,
