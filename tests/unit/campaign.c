@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "campaign/fold.h"
 #include "campaign/replay.h"
-#include "campaign/settings.h"
 #include "campaign/tally.h"
 #include "store/store.h"
 
@@ -25,11 +24,7 @@ static char dir[64];
 static int fresh_dir(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof dir, "/dev/shm/carol-campaign-XXXXXX"); /* memory: fsync costs nothing */
-    if (!mkdtemp(dir)) {
-        snprintf(dir, sizeof dir, "/tmp/carol-campaign-XXXXXX");
-        assert_non_null(mkdtemp(dir));
-    }
+    fakes_make_dir(dir);
     return 0;
 }
 
@@ -41,50 +36,12 @@ static int remove_dir(void **state)
 
 static struct campaign_opts options(const char *scheduler, int arms, int jobs, int64_t budget_s)
 {
-    struct campaign_opts o = {.out = fs_join(dir, "out"),
-                              .scheduler = xstrdup(scheduler),
-                              .jobs = jobs,
-                              .budget_ns = budget_s * NS_PER_S,
-                              .turn_ns = 120 * NS_PER_S,
-                              .seed = 7,
-                              .timeout_ms = 1000,
-                              .reward = REWARD_COVERAGE_INTERVAL};
-    char *seed = fs_join(dir, "seed");
-    assert_int_equal(fs_write_quick(seed, "\1\0", 2, NULL), 0);
-    strv_take(&o.seeds, seed);
-    for (int i = 0; i < arms; i++)
-        strv_addf(&o.fuzzers, "f%d", i);
-    return o;
-}
-
-static void run_whole(struct fakes *f, struct campaign_opts o, struct tally *out)
-{
-    struct loop *l = loop_new_virtual(5 * NS_PER_S);
-    struct campaign_env env = fakes_env(f, l);
-    struct campaign *c = NULL;
-    struct err e = {0};
-    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
-        fail_msg("%s", e.msg);
-    *out = *campaign_tally(c);
-    campaign_free(c);
-    loop_free(l);
+    return fakes_options(dir, scheduler, arms, jobs, budget_s);
 }
 
 static void replay_now(struct fakes *f, struct replay *r)
 {
-    struct store *s;
-    struct err e = {0};
-    char *out = fs_join(dir, "out");
-    struct campaign_opts o = {0};
-    struct fold_settings st;
-    if (store_open(&s, out, STORE_READ, &e) < 0 || settings_read(&o, s, &e) < 0)
-        fail_msg("%s", e.msg);
-    settings_fold(&o, &f->table, &st);
-    if (replay_journal(r, s, &st, NULL, &e) < 0)
-        fail_msg("%s", e.msg);
-    campaign_opts_free(&o);
-    store_close(s);
-    free(out);
+    fakes_replay(f, dir, NULL, NULL, r);
 }
 
 static void a_day_in_a_moment(void **state)
@@ -93,7 +50,7 @@ static void a_day_in_a_moment(void **state)
     struct fakes f;
     struct tally a;
     fakes_init(&f, 6);
-    run_whole(&f, options("equal", 6, 4, 6 * 3600), &a);
+    fakes_run(&f, options("equal", 6, 4, 6 * 3600), &a);
     assert_true(a.turns > 600); /* 4 slots x 6 h / 120 s = 720 */
     assert_true(a.edges > 100);
     assert_true(a.crashes > 0);
@@ -120,7 +77,7 @@ static void same_seed_same_campaign(void **state)
     for (int i = 0; i < 2; i++) {
         struct fakes f;
         fakes_init(&f, 3);
-        run_whole(&f, options("random", 3, 2, 3600), i ? &b : &a);
+        fakes_run(&f, options("random", 3, 2, 3600), i ? &b : &a);
         fakes_free(&f);
         char *out = fs_join(dir, "out");
         assert_int_equal(fs_remove_tree(out, NULL), 0);
@@ -163,7 +120,7 @@ static void dropped_anywhere_goes_on(void **state)
     struct campaign_opts o = options("random", 4, 3, 4 * 3600);
     o.resume = true;
     struct tally a;
-    run_whole(&f, o, &a);
+    fakes_run(&f, o, &a);
     assert_int_equal(f.doubles, 0);
     assert_true(a.edges > 50);
     fakes_free(&f);
@@ -176,14 +133,14 @@ static void a_dying_arm_is_dropped(void **state)
     struct tally a;
     fakes_init(&f, 3);
     f.dies = 1;
-    run_whole(&f, options("equal", 3, 1, 3600), &a);
+    fakes_run(&f, options("equal", 3, 1, 3600), &a);
     assert_true(a.arm[1].dropped);
     assert_int_equal(a.arm[1].turns, 3);
     assert_true(a.arm[0].turns > 5);
     f.dies = -1; /* mended: a resumed campaign tries it again */
     struct campaign_opts o = options("equal", 3, 1, 7200);
     o.resume = o.budget_given = true;
-    run_whole(&f, o, &a);
+    fakes_run(&f, o, &a);
     assert_false(a.arm[1].dropped);
     assert_true(a.arm[1].turns > 5);
     struct store *s;
@@ -204,7 +161,7 @@ static void what_arrived_unnoted_is_not_taken_again(void **state)
     struct tally a;
     fakes_init(&f, 3);
     f.lost_answers = 2;
-    run_whole(&f, options("equal", 3, 1, 3600), &a);
+    fakes_run(&f, options("equal", 3, 1, 3600), &a);
     assert_int_equal(f.lost_answers, 0);
     assert_int_equal(f.doubles, 0);
     char *out = fs_join(dir, "out");
@@ -228,7 +185,7 @@ static void a_harvest_that_fails_loses_nothing(void **state)
     struct tally a;
     fakes_init(&f, 3);
     f.bad_reads = 5;
-    run_whole(&f, options("equal", 3, 1, 8 * 3600), &a);
+    fakes_run(&f, options("equal", 3, 1, 8 * 3600), &a);
     assert_int_equal(f.bad_reads, 0);
     fakes_free(&f);
     char *out = fs_join(dir, "out"), *queue = fs_join(out, "fuzzers/f0-0/queue");
@@ -252,7 +209,7 @@ static void a_budget_below_a_turn_is_one_turn(void **state)
     struct fakes f;
     struct tally a;
     fakes_init(&f, 2);
-    run_whole(&f, options("equal", 2, 2, 6), &a); /* turns of 120 s */
+    fakes_run(&f, options("equal", 2, 2, 6), &a); /* turns of 120 s */
     assert_int_equal(a.turns, 2);
     fakes_free(&f);
 }
@@ -306,7 +263,7 @@ static void what_never_began_is_not_in_the_way(void **state)
     struct campaign_opts o = options("equal", 2, 1, 600);
     strv_take(&o.seeds, fs_join(dir, "missing"));
     try_without_success(&f, o, "missing");
-    run_whole(&f, options("equal", 2, 1, 600), &a);
+    fakes_run(&f, options("equal", 2, 1, 600), &a);
     assert_true(a.turns > 0);
     fakes_free(&f);
 }

@@ -4,12 +4,21 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/rng.h"
+#include "campaign/settings.h"
+#include "campaign/tally.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 struct fake {
     struct instance in;
@@ -100,6 +109,18 @@ static void one_cycle(struct fake *k)
     }
 }
 
+/* Deeper than this arm can go alone; a crash that nobody else finds. */
+static void odd_finds(struct fake *k)
+{
+    for (int i = 0; k->f->odd == ODD_EDGES && i < 7; i++) {
+        k->depth++;
+        append(k->queue, &k->depth, 2);
+    }
+    uint16_t crash = 97 * 30;
+    if (k->f->odd == ODD_CRASH)
+        append(k->queue, &crash, 2);
+}
+
 static int fake_resume(struct instance *in, const struct turn_quota *q, int cpu, struct err *e)
 {
     (void)cpu;
@@ -108,10 +129,14 @@ static int fake_resume(struct instance *in, const struct turn_quota *q, int cpu,
     int64_t length = q->cycles ? (int64_t)q->cycles * k->cycle_ns : q->cap_ns;
     if (length > q->cap_ns)
         length = q->cap_ns;
-    bool dies = k->arm == k->f->dies;
+    bool dies = k->arm == k->f->dies, odd = ++k->f->resumes == k->f->odd_turn;
     uint64_t cycles = (uint64_t)(length / k->cycle_ns);
-    for (uint64_t i = 0; i < cycles && !dies; i++)
+    for (uint64_t i = 0; i < cycles && !dies && !(odd && k->f->odd == ODD_NOTHING); i++)
         one_cycle(k);
+    if (odd)
+        odd_finds(k);
+    if (odd && k->f->odd == ODD_TIME)
+        length += 11 * NS_PER_S;
     in->state = INST_RUNNING;
     in->report = (struct turn_report){.execs = cycles * 1000,
                                       .cycles = cycles,
@@ -311,4 +336,68 @@ struct campaign_env fakes_env(struct fakes *f, struct loop *l)
                                  .arg = &the_env,
                                  .open_instance = open_fake,
                                  .open_evaluator = open_fake_eval};
+}
+
+/* --- whole campaigns ------------------------------------------------------------------------------ */
+void fakes_make_dir(char *path)
+{
+    snprintf(path, 64, "/dev/shm/carol-campaign-XXXXXX");
+    if (!mkdtemp(path)) {
+        snprintf(path, 64, "/tmp/carol-campaign-XXXXXX");
+        assert_non_null(mkdtemp(path));
+    }
+}
+
+struct campaign_opts fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
+                                   int64_t budget_s)
+{
+    struct campaign_opts o = {.out = fs_join(dir, "out"),
+                              .scheduler = xstrdup(scheduler),
+                              .jobs = jobs,
+                              .budget_ns = budget_s * NS_PER_S,
+                              .turn_ns = 120 * NS_PER_S,
+                              .seed = 7,
+                              .timeout_ms = 1000,
+                              .reward = REWARD_COVERAGE_INTERVAL};
+    char *seed = fs_join(dir, "seed");
+    assert_int_equal(fs_write_quick(seed, "\1\0", 2, NULL), 0);
+    strv_take(&o.seeds, seed);
+    for (int i = 0; i < arms; i++)
+        strv_addf(&o.fuzzers, "f%d", i);
+    return o;
+}
+
+void fakes_run(struct fakes *f, struct campaign_opts o, struct tally *out)
+{
+    struct loop *l = loop_new_virtual(5 * NS_PER_S);
+    struct campaign_env env = fakes_env(f, l);
+    struct campaign *c = NULL;
+    struct err e = {0};
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
+        fail_msg("%s", e.msg);
+    *out = *campaign_tally(c);
+    campaign_free(c);
+    loop_free(l);
+}
+
+void fakes_replay(struct fakes *f, const char *dir, const char *other, const struct replay_how *how,
+                  struct replay *r)
+{
+    struct store *s;
+    struct err e = {0};
+    char *out = fs_join(dir, "out");
+    struct campaign_opts o = {0};
+    struct fold_settings st;
+    if (store_open(&s, out, STORE_READ, &e) < 0 || settings_read(&o, s, &e) < 0)
+        fail_msg("%s", e.msg);
+    settings_fold(&o, &f->table, &st);
+    if (other) {
+        st.scheduler = other;
+        st.params = NULL;
+    }
+    if (replay_journal(r, s, &st, how, &e) < 0)
+        fail_msg("%s", e.msg);
+    campaign_opts_free(&o);
+    store_close(s);
+    free(out);
 }

@@ -8,15 +8,22 @@
 #define CAROL_TESTS_FAKES_H
 
 #include "campaign/campaign.h"
+#include "campaign/replay.h"
 
 #define FAKE_EDGES 3000
+
+/* What is odd about one turn, so that two campaigns can differ in nothing else. */
+enum fake_odd { ODD_NONE = 0, ODD_EDGES, ODD_NOTHING, ODD_CRASH, ODD_TIME, ODD_END };
 
 struct fakes {
     int n_arms;
     struct table table;
     int dies;         /* this arm dies in every turn; -1: none */
     int lost_answers; /* so many deliveries arrive but report a failure, as if killed before the commit */
-    int bad_reads;    /* so many harvests with finds fail after having read them */
+    int bad_reads;     /* so many harvests with finds fail after having read them */
+    uint64_t odd_turn; /* this turn of the campaign, from 1, is odd */
+    enum fake_odd odd;
+    uint64_t resumes; /* turns begun */
     uint64_t imports; /* delivered to fake instances, all */
     uint64_t doubles; /* delivered to the same instance twice: must stay 0 */
 };
@@ -25,5 +32,16 @@ void fakes_init(struct fakes *f, int n_arms);
 void fakes_free(struct fakes *f);
 /* An env on this loop. */
 struct campaign_env fakes_env(struct fakes *f, struct loop *l);
+
+/* A directory in memory, where fsync costs nothing; path of 64 bytes. */
+void fakes_make_dir(char *path);
+/* A campaign in DIR/out of arms f0, f1, ... with turns of 120 s. */
+struct campaign_opts fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
+                                   int64_t budget_s);
+/* It from its start to its end on virtual time; fails the test when it fails. */
+void fakes_run(struct fakes *f, struct campaign_opts o, struct tally *out);
+/* The journal of DIR/out once more, under another scheduler when that is not NULL. */
+void fakes_replay(struct fakes *f, const char *dir, const char *other, const struct replay_how *how,
+                  struct replay *r);
 
 #endif
