@@ -28,6 +28,7 @@ static int look_at(void *arg, const struct store_turn *row, const void *blob, si
 int explain_turn(struct explained *x, struct store *s, int64_t turn, struct err *e)
 {
     struct search search = {.x = x, .turn = turn};
+    x->asked = false;
     int rc = store_turns(s, TURNS_BY_ID, look_at, &search, e);
     if (rc < 0 || search.found)
         return rc;
@@ -36,6 +37,30 @@ int explain_turn(struct explained *x, struct store *s, int64_t turn, struct err 
                          (long long)turn);
     return err_usage(e, "there is no turn %lld: the campaign has turns 1 to %lld", (long long)turn,
                      (long long)search.last);
+}
+
+static void ask_signals(const struct replay_step *step, int without[SIGNAL_COUNT])
+{
+    for (int k = 0; k < SIGNAL_COUNT; k++)
+        without[k] = sched_without(step->r->fold.sched, step->computed, (enum signal_id)k);
+}
+
+static void ask_at_turn(void *arg, const struct replay_step *step)
+{
+    struct explained *x = arg;
+    if (step->row->id != x->row.id)
+        return;
+    x->asked = step->r->fold.sched->ops->without;
+    ask_signals(step, x->without);
+}
+
+int explain_without(struct explained *x, struct store *s, const struct fold_settings *st,
+                    struct err *e)
+{
+    struct replay r;
+    int rc = replay_journal(&r, s, st, &(struct replay_how){.decided = ask_at_turn, .arg = x}, e);
+    replay_free(&r);
+    return rc;
 }
 
 /* The arm with the highest draw beside the chosen one; -1: there was no other. */
@@ -90,15 +115,16 @@ static bool is_explored(const struct decision *d)
 static void ask(void *arg, const struct replay_step *step)
 {
     struct influence *f = arg;
-    const struct sched *s = step->r->fold.sched;
     const struct decision *d = step->computed;
+    int without[SIGNAL_COUNT];
     f->decisions++;
     if (d->choice < 0)
         return;
     f->choices[d->choice]++;
     f->explored += f->predicts && is_explored(d);
-    for (int k = 0; f->signals && k < SIGNAL_COUNT; k++)
-        f->changed[k] += sched_without(s, d, (enum signal_id)k) != d->choice;
+    ask_signals(step, without);
+    for (int k = 0; k < SIGNAL_COUNT; k++)
+        f->changed[k] += without[k] != d->choice;
 }
 
 int explain_campaign(struct influence *f, struct store *s, const struct fold_settings *st,

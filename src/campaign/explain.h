@@ -14,11 +14,17 @@
 struct explained {
     struct store_turn row; /* also what came of it */
     struct decision d;
+    bool asked;                /* explain_without was, of a scheduler that reads signals: */
+    int without[SIGNAL_COUNT]; /* the choice with that signal at its mean */
 };
 
 /* A turn that is not in the journal is wrong usage; the message says which ones are. */
 CAROL_MUST_CHECK int explain_turn(struct explained *x, struct store *s, int64_t turn,
                                   struct err *e);
+
+/* Replays the journal for x->without. */
+CAROL_MUST_CHECK int explain_without(struct explained *x, struct store *s,
+                                     const struct fold_settings *st, struct err *e);
 
 /* In words why d->choice won: the scheduler's own words, or what its numbers say.  No newline. */
 void explain_why(const struct sched_ops *ops, const struct decision *d, const char *const *arms,

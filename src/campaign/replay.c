@@ -257,7 +257,8 @@ int replay_journal(struct replay *r, struct store *s, const struct fold_settings
     }
     if (rc == 0)
         rc = complete_until(&w, INT64_MAX, e);
-    take_budget(&w);
+    if (rc == 0)
+        take_budget(&w);
     for (size_t i = 0; i < w.n_sets; i++)
         edges_free(&w.sets[i]);
     free(w.sets);

@@ -131,6 +131,17 @@ static json_t *columns_json(const struct sched_ops *ops)
     return o;
 }
 
+/* Signals that decided: {signal: who would have been chosen}; null when it was not asked. */
+static json_t *without_json(const struct subject *s, const struct explained *x)
+{
+    json_t *o = x->asked ? json_object() : json_null();
+    for (int k = 0; x->asked && k < SIGNAL_COUNT; k++)
+        if (x->without[k] != x->d.choice && x->without[k] >= 0)
+            json_object_set_new(o, signal_name((enum signal_id)k),
+                                json_string(s->arms[x->without[k]]));
+    return o;
+}
+
 static void dump(json_t *o)
 {
     json_dumpf(o, stdout, JSON_INDENT(2));
@@ -142,12 +153,12 @@ static void turn_json(const struct subject *s, const struct explained *x, const 
 {
     const struct decision *d = &x->d;
     int64_t turn_ns = d->turn_ns ? d->turn_ns : s->o->turn_ns;
-    dump(json_pack("{s:i,s:I,s:s?,s:o,s:s,s:s,s:f,s:i,s:f,s:o,s:s,s:o}", "schema", 1, "turn",
+    dump(json_pack("{s:i,s:I,s:s?,s:o,s:s,s:s,s:f,s:i,s:f,s:o,s:s,s:o,s:o}", "schema", 1, "turn",
                    (json_int_t)d->t, "chosen", d->choice < 0 ? NULL : s->arms[d->choice], "fuzzers",
                    arms_json(s, d), "scheduler", s->o->scheduler, "params",
                    s->o->params ? s->o->params : "", "time_s", seconds(d->now_ns), "worker",
                    d->worker, "turn_s", seconds(turn_ns), "columns", columns_json(s->ops), "why",
-                   why, "outcome", outcome_json(&x->row)));
+                   why, "outcome", outcome_json(&x->row), "without", without_json(s, x)));
 }
 
 /* --- one decision, for people ------------------------------------------------------------------- */
@@ -218,6 +229,18 @@ static void print_tables(const struct subject *s, const struct decision *d)
     }
 }
 
+static void print_without(const struct subject *s, const struct explained *x)
+{
+    int n = 0;
+    for (int k = 0; k < SIGNAL_COUNT; k++)
+        if (x->without[k] != x->d.choice && x->without[k] >= 0)
+            printf("%s%s: %s", n++ ? ", " : "with one signal at its mean it would have been: ",
+                   signal_name((enum signal_id)k), s->arms[x->without[k]]);
+    printf("%s\n", n ? ""
+                     : "no signal alone decided it: with any of them at its mean the choice "
+                       "is the same");
+}
+
 static void print_outcome(const struct store_turn *t)
 {
     printf("what came of it: ");
@@ -248,6 +271,8 @@ static void turn_text(const struct subject *s, const struct explained *x, const 
     if (is_standardised(d))
         printf("(signals: as measured, then standardised)\n");
     printf("\nwhy: %s\n", why);
+    if (x->asked)
+        print_without(s, x);
     print_outcome(&x->row);
 }
 
@@ -264,6 +289,8 @@ static int explain_one(const struct args *a, const struct journal *j, const stru
                          "turn %lld is of %d fuzzers, the campaign has %zu: its journal is not "
                          "sound; 'carol replay %s' says more",
                          (long long)a->turn, x.d.n_arms, j->o.fuzzers.n, a->out);
+    if (s->ops->without && j->fold.table && (rc = explain_without(&x, j->store, &j->fold, e)) < 0)
+        return rc;
     explain_why(s->ops, &x.d, s->arms, &why);
     if (a->json)
         turn_json(s, &x, why.p);
@@ -367,7 +394,11 @@ static int explain_all(const struct args *a, const struct journal *j, const stru
 static int explain(const struct args *a, struct err *e)
 {
     struct journal j;
-    int rc = journal_open(&j, a->out, !a->turn, e);
+    int rc = journal_open(&j, a->out, true, e);
+    if (rc < 0 && a->turn) { /* a decision explains itself, also where the build is gone */
+        journal_close(&j);
+        rc = journal_open(&j, a->out, false, e);
+    }
     if (rc == 0) {
         struct subject s = {a->out, &j.o, sched_find(j.o.scheduler),
                             (const char *const *)j.o.fuzzers.v};
