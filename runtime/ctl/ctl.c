@@ -1,6 +1,8 @@
 /* ctl: attaches to the control page and parks.  Knows no fuzzer. */
 #include "ctl.h"
 
+#include "self.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,9 +26,7 @@ static int export_fd = -1;
 
 int64_t ctl_real_ns(void)
 {
-    struct timespec ts;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+    return self_clock_ns(CLOCK_MONOTONIC);
 }
 
 int64_t ctl_parked_since(void)
@@ -93,23 +93,10 @@ static void set_dir(const char *path)
         *slash = 0;
 }
 
-/* Is this the program the variable names, or does it name none? */
-static bool is_the_fuzzer(void)
-{
-    char exe[PATH_MAX];
-    const char *want = getenv(CTL_EXE_ENV);
-    ssize_t n = want ? readlink("/proc/self/exe", exe, sizeof exe - 1) : 0;
-    if (n <= 0)
-        return true;
-    exe[n] = 0;
-    const char *slash = strrchr(exe, '/');
-    return strcmp(slash ? slash + 1 : exe, want) == 0;
-}
-
 __attribute__((constructor)) static void attach(void)
 {
     const char *path = getenv(CTL_ENV);
-    if (!path || !*path || !is_the_fuzzer())
+    if (!path || !*path || !self_is_fuzzer())
         return;
     set_dir(path);
     open_page(path);

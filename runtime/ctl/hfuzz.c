@@ -10,6 +10,7 @@
  * Imports: honggfuzz looks into --dynamic_input when time() has moved by more than a second.  At the
  * start of a turn its main thread is woken by SIGALRM and told once that it is 3 s later. */
 #include "page.h"
+#include "self.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -54,11 +55,9 @@ static int (*real_unlink)(const char *);
 #define GET(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define SET(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELEASE)
 
-static int64_t clock_ns(clockid_t id)
+static int64_t steady_ns(void)
 {
-    struct timespec ts;
-    clock_gettime(id, &ts);
-    return ts.tv_sec * NS + ts.tv_nsec;
+    return self_clock_ns(CLOCK_MONOTONIC);
 }
 
 static bool on_main_thread(void)
@@ -90,19 +89,6 @@ static struct ctl_page *map_page(const char *path)
     return p;
 }
 
-/* Or a script on the way to it, which must pass everything on? */
-static bool is_honggfuzz(void)
-{
-    char exe[PATH_MAX];
-    const char *want = getenv(CTL_EXE_ENV);
-    ssize_t n = want ? readlink("/proc/self/exe", exe, sizeof exe - 1) : 0;
-    if (n <= 0)
-        return true;
-    exe[n] = 0;
-    const char *slash = strrchr(exe, '/');
-    return strcmp(slash ? slash + 1 : exe, want) == 0;
-}
-
 __attribute__((constructor)) static void attach(void)
 {
     real_fork = next_symbol("fork");
@@ -115,7 +101,7 @@ __attribute__((constructor)) static void attach(void)
     self = getpid();
     parent = getppid();
     const char *path = getenv(CTL_ENV);
-    if (!path || !is_honggfuzz())
+    if (!path || !self_is_fuzzer())
         return;
     page = map_page(path);
     unsetenv("LD_PRELOAD");
@@ -129,24 +115,24 @@ __attribute__((constructor)) static void attach(void)
 
 /* ---- the clock ---- */
 
-static int64_t virtual_ns(clockid_t id)
+static int64_t virtual_ns(void)
 {
-    int64_t now = clock_ns(id), at = GET(parked_at);
-    int64_t pause = at ? clock_ns(CLOCK_MONOTONIC) - at : 0;
+    int64_t now = self_wall_ns(), at = GET(parked_at);
+    int64_t pause = at ? steady_ns() - at : 0;
     return now - GET(paused) - pause;
 }
 
 int gettimeofday(struct timeval *restrict tv, void *restrict tz)
 {
     (void)tz;
-    int64_t now = virtual_ns(CLOCK_REALTIME);
+    int64_t now = virtual_ns();
     *tv = (struct timeval){.tv_sec = now / NS, .tv_usec = now % NS / 1000};
     return 0;
 }
 
 time_t time(time_t *out)
 {
-    time_t now = virtual_ns(CLOCK_REALTIME_COARSE) / NS;
+    time_t now = virtual_ns() / NS;
     if (page && GET(late) && on_main_thread() && __atomic_exchange_n(&late, 0, __ATOMIC_ACQ_REL))
         now += LATER;
     if (out)
@@ -179,7 +165,7 @@ static void to_main(int signo)
  * ours comes only when there was none. */
 static void leave(void)
 {
-    int64_t now = clock_ns(CLOCK_MONOTONIC);
+    int64_t now = steady_ns();
     if (!quit_at)
         quit_at = now;
     if (quit_at > 0 && now - quit_at > PATIENCE) {
@@ -203,10 +189,10 @@ static void park(void)
 {
     struct itimerval off = {0};
     real_setitimer(ITIMER_REAL, &off, NULL);
-    SET(parked_at, clock_ns(CLOCK_MONOTONIC));
+    SET(parked_at, steady_ns());
     tell();
     wait_for_turn();
-    SET(paused, paused + clock_ns(CLOCK_MONOTONIC) - parked_at);
+    SET(paused, paused + steady_ns() - parked_at);
     SET(parked_at, 0);
     SET(page->paused_ns, paused);
     real_setitimer(ITIMER_REAL, &ticker, NULL);

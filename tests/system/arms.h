@@ -34,7 +34,7 @@ struct arms {
     size_t n_given;
     uint64_t batch;
     struct strv names; /* every queue file harvested */
-    size_t finds, crashes, hangs, crash_bad, echoes, foreign, true_hangs;
+    size_t finds, crashes, hangs, crash_bad, echoes, foreign, true_hangs, empty;
     uint64_t offered, taken;
     int64_t park_ns[64];
     size_t parks;
@@ -70,5 +70,12 @@ void check_queue(const char *queue);
 double median_park_ms(void);
 double stat_of(const char *key);
 void stop_and_check(void);
+
+/* The phases that are not in arms.c. */
+void phase_clock(void); /* arms_clock.c */
+void check_run_time(void);
+void phase_kill(bool persistent); /* arms_kill.c */
+void phase_storm(void);
+void phase_orphan(char **argv);
 
 #endif

@@ -207,6 +207,7 @@ static void take_find(const struct find *f)
     t.foreign += f->kind == FIND_SEED && strcmp(t.in->fuzzer, "mopt") == 0 &&
                  !strstr(f->name, "op:MOpt_havoc");
     t.echoes += was_given(f);
+    t.empty += f->size == 0;
 }
 
 void harvest(void)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Whole campaigns: real fuzzers, real targets, and everything that may happen to them.
 
-usage: campaign.py CAROL ROOT [SECTION...]     prints TAP; sections: ensemble chaos ends nasty seeds places
+usage: campaign.py CAROL ROOT [SECTION...]     prints TAP; sections: ensemble chaos clock ends nasty seeds
+                                              places
        campaign.py CAROL ROOT chaos=180        the chaos for so many seconds
 """
 import os
@@ -22,9 +23,10 @@ sys.dont_write_bytecode = True
 from campaign_kit import (COMMITTED, RUNNING, VOID, Carol, Tap, Witness, built_on_others, engines_of,
                           orphan_segments, record, rows, segments, turns_done, twice_imported,
                           unharvested, wait_until)
+from wall_clock import HOUR, WallClock
 
 CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
-SECTIONS = sys.argv[3:] or ["ensemble", "chaos", "ends", "nasty", "seeds", "places"]
+SECTIONS = sys.argv[3:] or ["ensemble", "chaos", "clock", "ends", "nasty", "seeds", "places"]
 TOTE = ROOT / "examples" / "tote"
 TEMP = Path(tempfile.mkdtemp(prefix="carol-campaign-"))
 TEMP.chmod(0o755)
@@ -256,7 +258,72 @@ def chaos(seconds=26):
     nothing_left("chaos", before)
 
 
-# --- c: ends -----------------------------------------------------------------------------------------
+# --- c: the wall clock -------------------------------------------------------------------------------
+def set_clocks(p, out, wall, witness, steps):
+    """Moves the clock by each step in mid-campaign; the turns done at each of them."""
+    at = []
+    for by in steps:
+        more = turns_done(out) + 4
+        wait_until(lambda: witness.look() or turns_done(out) >= more)  # pylint: disable=cell-var-from-loop
+        wall.step(by)
+        at.append(turns_done(out))
+        loaded = str(wall.library) in Path(f"/proc/{p.pid}/maps").read_text()
+        ok(loaded and wall.error() == wall.seconds, f"the clock is set by {by / HOUR:+.0f} h in mid-campaign",
+           f"{loaded} {wall.error()} {wall.seconds}")
+    return at
+
+
+def ages(out):
+    """Milliseconds after its own start at which afl-fuzz found each entry, as it says."""
+    names = [f.name for f in (out / "fuzzers").glob("*/out/default/*/id:*")]
+    return [int(n.split(",time:")[1].split(",")[0]) for n in names if ",time:" in n]
+
+
+def clock():
+    out, before = TEMP / "clock", segments()
+    budget, wall, w = 14, WallClock(TEMP / "wall"), Witness(out)
+    env = {**wall.env, "LD_PRELOAD": str(wall.library), "CAROL_ENGINES": str(wall.engines(engines_of(CAROL)))}
+    builds = tote()
+    wall.step(HOUR // 2)  # wrong from the start, so that each program's first look shows which clock it reads
+    began = time.monotonic()
+    p = carol.start("fuzz", "-b", builds, "-i", TOTE / "seeds", "-o", out, "-j", 2, "-d", f"{budget}s",
+                    "--turn", "1s", "--seed", 3, "-f", "aflpp,honggfuzz", log=TEMP / "clock.log", env=env)
+    at = set_clocks(p, out, wall, w, (-HOUR, 2 * HOUR))
+    wait_until(lambda: w.look() or p.poll() is not None, budget + 60)
+    took = time.monotonic() - began
+    read = {name: wall.seen(name) for name in ("carol", "afl-fuzz", "honggfuzz")}
+    ok(all(HOUR // 2 in x for x in read.values()), "Carol and the fuzzers read that clock", read)
+    ok(p.poll() == 0, "it goes on to its end", f"{p.poll()}\n{log_of('clock')}")
+    s = carol.json("status", out, "--json")
+    ok(not w.backwards and budget <= s["elapsed_s"] <= took, "elapsed time is the true one",
+       f"{w.backwards} {s['elapsed_s']} of {took}")
+    late = dict(rows(out, "SELECT i.fuzzer, sum(t.execs) FROM turns t JOIN instances i ON i.id = t.instance"
+                          " WHERE t.id > ? GROUP BY 1", at[-1]))
+    ok(late.keys() == {"aflpp", "honggfuzz"} and min(late.values()) > 0, "both go on after each", late)
+    ok(not s["hangs"], "no hang is made up", s)
+    ok(ages(out) and max(ages(out)) <= 1000 * took, "no find is hours old", ages(out))
+    ok(all(a["taken"] > 0 for a in s["fuzzers"].values()), "imports are taken", s["fuzzers"])
+    ok(not accounting_adds_up(s), "fuzzing + measuring + idle = wall", s["slots"])
+    whole("clock", out, w)
+    wall.step(-3 * HOUR)
+    code, text = carol.run("fuzz", "--resume", out, "-d", f"{int(s['elapsed_s']) + 4}s", env=env)
+    ok(code == 0 and turns_done(out) > s["turns"], "set back once more, it is resumed", f"{code}\n{text}")
+    whole("clock, resumed", out, w)
+    nothing_left("clock", before)
+
+
+def whole(what, out, witness):
+    lost = witness.missing()
+    ok(not lost, f"{what}: nothing acknowledged is lost", "\n".join(lost))
+    twice = twice_imported(out)
+    ok(not twice, f"{what}: no instance imports a seed twice, or its own", twice)
+    left = unharvested(out)
+    ok(not left and not all_finished(out), f"{what}: every file is in the store, every turn committed",
+       f"{left} {all_finished(out)}")
+    replays(what, out)
+
+
+# --- d: ends -----------------------------------------------------------------------------------------
 def interrupt(p, times=1, limit=30):
     began = time.monotonic()
     for i in range(times):
@@ -312,7 +379,7 @@ def ends():
            .replace(str(TEMP), "TEMP"), f"{code}\n{text}")
 
 
-# --- d: nasty targets and fuzzers ---------------------------------------------------------------------
+# --- e: nasty targets and fuzzers ---------------------------------------------------------------------
 HARNESS = "#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n" \
           "#include <string.h>\n#include <unistd.h>\n#include <sys/wait.h>\n" \
           "int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n)\n{\n%s\n}\n"
@@ -395,7 +462,7 @@ def nasty():
     nothing_left("dying fuzzers", before)
 
 
-# --- e: seeds ----------------------------------------------------------------------------------------
+# --- f: seeds ----------------------------------------------------------------------------------------
 def seeds():
     empty = TEMP / "empty"
     empty.mkdir()
@@ -426,7 +493,7 @@ def seeds():
     ok(not given, "and given to no fuzzer", given)
 
 
-# --- f: places ---------------------------------------------------------------------------------------
+# --- g: places ---------------------------------------------------------------------------------------
 def fill(path):
     with open(path, "wb", buffering=0) as f:
         try:

@@ -1,0 +1,85 @@
+"""What the tests of the arms share: the toy target built by carol build, runs of tests/system/arms on it a
+few at a time, one TAP line per run.
+
+usage of a test: TEST.py CAROL ARMS SOURCE_ROOT
+"""
+import concurrent.futures
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+sys.dont_write_bytecode = True
+from campaign_kit import engines_of
+from wall_clock import WallClock
+
+CAROL, ARMS, ROOT = (os.path.abspath(x) for x in sys.argv[1:4])
+TOY = Path(ROOT) / "tests" / "system" / "targets" / "toy.c"
+PLAIN = {"CAROL_NO_NAMESPACES": "1"}
+
+
+class Job(NamedTuple):
+    arm: str
+    kind: str
+    phase: str
+    target: str
+    env: dict = {}
+
+    def __str__(self):
+        return f"{self.arm} {self.kind} {self.phase}" + (" without namespaces" if PLAIN.items()
+                                                         <= self.env.items() else "")
+
+
+def build(out, families, *flags, options=()):
+    cmd = [CAROL, "build", "-o", out, "--families", families, *options, TOY]
+    done = subprocess.run(cmd + (["--", *flags] if flags else []), capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        print(f"Bail out! carol build failed: {done.stderr}")
+        sys.exit(1)
+    return str(out)
+
+
+def wrapped_engine(folder, path, prepare):
+    """A directory of engines in which one (afl/afl-fuzz) is a script that prepares and goes on to it."""
+    script = Path(folder) / path
+    script.parent.mkdir(parents=True)
+    script.write_text(f"#!/bin/sh\n{prepare}\nexec '{engines_of(CAROL)}/{path}' \"$@\"\n")
+    script.chmod(0o755)
+    return {"CAROL_ENGINES": str(folder)}
+
+
+def clock_job(tmp, arm, kind, target):
+    """A run in which the fuzzer's wall clock, wrong from the beginning, is set again and again."""
+    clock = WallClock(Path(tmp) / f"clock-{arm}-{kind}")
+    clock.step(1800)
+    return Job(arm, kind, "clock", target,
+               {**clock.env, "CAROL_ENGINES": str(clock.engines(engines_of(CAROL)))})
+
+
+def clock_was_read(job):
+    seen = Path(job.env["CAROL_TEST_CLOCK"] + ".seen")
+    program = "honggfuzz" if job.arm == "honggfuzz" else "afl-fuzz"
+    return seen.exists() and f"{program} 1800" in seen.read_text().splitlines()
+
+
+def run(job):
+    done = subprocess.run([ARMS, job.arm, job.kind, job.target, job.phase], capture_output=True, text=True,
+                          env={**os.environ, "CAROL_SELF": CAROL, **job.env}, timeout=240, check=False)
+    return job, done
+
+
+def run_all(jobs):
+    """Exit code of the test."""
+    failed = 0
+    print(f"1..{len(jobs)}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
+        for i, (job, done) in enumerate(pool.map(run, jobs), 1):
+            ok = done.returncode == 0 and (job.phase != "clock" or clock_was_read(job))
+            failed += not ok
+            print(f"{'' if ok else 'not '}ok {i} - {job}", flush=True)
+            if not ok or os.environ.get("CAROL_TEST_LONG"):
+                for line in (done.stdout + done.stderr).splitlines():
+                    print("# " + line, flush=True)
+    return failed != 0
