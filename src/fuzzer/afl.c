@@ -20,21 +20,11 @@
 #define MAP_MIN 65536               /* below, afl-fuzz takes every seed for a crash */
 #define INPUT_MAX ((size_t)1 << 20) /* afl-fuzz's MAX_FILE */
 
-static int need_file(char *path, const char *what, struct err *e)
-{
-    int rc = 0;
-    if (access(path, R_OK) < 0)
-        rc = err_env(e, "%s is missing: %s; run `make` in the source tree, or give --engines DIR",
-                     what, path);
-    free(path);
-    return rc;
-}
-
 int afl_check(const struct instance_opts *o, const struct afl_way *w, struct err *e)
 {
     (void)o;
-    int rc = need_file(where_engine("afl/afl-fuzz"), "afl-fuzz", e);
-    return rc < 0 ? rc : need_file(where_runtime(w->library), "the control library", e);
+    int rc = live_need_file(where_engine("afl/afl-fuzz"), "afl-fuzz", e);
+    return rc < 0 ? rc : live_need_file(where_runtime(w->library), "the control library", e);
 }
 
 static int write_seed(const char *dir, const char *name, const void *data, size_t n, struct err *e)
@@ -100,12 +90,36 @@ static void fill_hole(const char *dir, long long id, const char *name)
     free(path);
 }
 
+/* afl-fuzz, started again, moves queue to _resume, links every entry back into queue, then removes _resume,
+ * its .state first, and reads it rather than queue while it is there.  Killed in that removal, it would
+ * start with whatever the kill left: put all of it into queue, which was complete by then. */
+static void drop_resumed(const char *resume, const char *queue)
+{
+    char *state = fs_join(resume, ".state/deterministic_done");
+    struct strv names = {0};
+    struct err e = {0};
+    if (fs_is_dir(resume) && !fs_is_dir(state) && fs_list(resume, &names, NULL) == 0) {
+        for (size_t i = 0; i < names.n; i++) {
+            char *from = fs_join(resume, names.v[i]), *to = fs_join(queue, names.v[i]);
+            if (str_starts(names.v[i], "id:") && !fs_exists(to) && rename(from, to) < 0)
+                log_warn("%s is lost: %s", from, strerror(errno));
+            free(from);
+            free(to);
+        }
+        if (fs_remove_tree(resume, &e) < 0)
+            log_warn("%s", e.msg);
+    }
+    strv_free(&names);
+    free(state);
+}
+
 /* afl-fuzz numbers new entries by how many there are.  A file it had created but not written when it
  * was killed, or was just rewriting after a trim, would shift all numbers: the last one is removed, a
  * hole before it is filled. */
 static void mend_queue(const char *out)
 {
     char *resume = fs_join(out, "_resume"), *queue = fs_join(out, "queue");
+    drop_resumed(resume, queue);
     const char *dir = fs_is_dir(resume) ? resume : queue; /* the one it will read */
     struct strv names = {0};
     long long next = 0;
@@ -154,33 +168,6 @@ static bool ready_to_resume(struct live *lv)
     free(r);
     free(stats);
     return ok;
-}
-
-static int link_library(struct live *lv, const struct afl_way *w, struct err *e)
-{
-    char *lib = where_runtime(w->library), *real = realpath(lib, NULL),
-         *link = fs_join(lv->o.dir, "ctl.so");
-    unlink(link);
-    int rc = 0;
-    if (!real || symlink(real, link) < 0)
-        rc = err_sys(e, "cannot link %s as %s", lib, link);
-    free(lib);
-    free(real);
-    free(link);
-    return rc;
-}
-
-/* afl-fuzz reads a "@" in the name of a dictionary as a level: give it a plain name. */
-static int link_dict(struct live *lv, struct err *e)
-{
-    char *real = realpath(lv->o.dict, NULL), *link = fs_join(lv->o.dir, "dict");
-    unlink(link);
-    int rc = 0;
-    if (!real || symlink(real, link) < 0)
-        rc = err_sys(e, "cannot use the dictionary %s", lv->o.dict);
-    free(real);
-    free(link);
-    return rc;
 }
 
 static void add_environment(struct live *lv, const struct afl_way *w, struct strv *env)
@@ -244,9 +231,11 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
                 struct strv *env, struct err *e)
 {
     bool resume = again && ready_to_resume(lv);
-    int rc = link_library(lv, w, e);
-    if (rc == 0 && lv->o.dict)
-        rc = link_dict(lv, e);
+    char *lib = where_runtime(w->library);
+    int rc = live_link(lv, lib, "ctl.so", e);
+    if (rc == 0 && lv->o.dict) /* afl-fuzz reads a "@" in the name of a dictionary as a level */
+        rc = live_link(lv, lv->o.dict, "dict", e);
+    free(lib);
     if (rc == 0 && again && !resume) {
         char *in = fs_join(lv->o.dir, "in");
         rc = write_seed(in, FALLBACK, "0", 1, e);

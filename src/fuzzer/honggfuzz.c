@@ -22,21 +22,12 @@
 #define SIZE_MIN ((size_t)32 << 10)
 #define SIZE_LIMIT ((size_t)1 << 20)
 
-static int need_file(char *path, const char *what, struct err *e)
-{
-    int rc = 0;
-    if (access(path, R_OK) < 0)
-        rc = err_env(e, "%s is missing: %s; run `make` in the source tree, or give --engines DIR",
-                     what, path);
-    free(path);
-    return rc;
-}
-
 static int check(const struct instance_opts *o, struct err *e)
 {
     (void)o;
-    int rc = need_file(where_engine("honggfuzz/honggfuzz"), "honggfuzz", e);
-    return rc < 0 ? rc : need_file(where_runtime("ctl/libcarolhf.so"), "the control library", e);
+    int rc = live_need_file(where_engine("honggfuzz/honggfuzz"), "honggfuzz", e);
+    return rc < 0 ? rc
+                  : live_need_file(where_runtime("ctl/libcarolhf.so"), "the control library", e);
 }
 
 static int make_dirs(struct live *lv, struct err *e)
@@ -111,19 +102,6 @@ static size_t size_limit(struct live *lv)
     survey(lv, "in", &largest);
     size_t want = 4 * largest;
     return want < SIZE_MIN ? SIZE_MIN : want > SIZE_LIMIT ? SIZE_LIMIT : want;
-}
-
-/* LD_PRELOAD is split at spaces and colons, and the campaign's path may have both. */
-static int link_as(struct live *lv, const char *target, const char *name, struct err *e)
-{
-    char *real = realpath(target, NULL), *link = fs_join(lv->o.dir, name);
-    unlink(link);
-    int rc = 0;
-    if (!real || symlink(real, link) < 0)
-        rc = err_sys(e, "cannot link %s as %s", target, link);
-    free(real);
-    free(link);
-    return rc;
 }
 
 /* The word with every @@ replaced by honggfuzz's own mark. */
@@ -202,9 +180,9 @@ static int command(struct live *lv, bool again, struct strv *argv, struct strv *
     char *lib = where_runtime("ctl/libcarolhf.so");
     int rc = make_dirs(lv, e);
     if (rc == 0)
-        rc = link_as(lv, lib, "ctl.so", e);
+        rc = live_link(lv, lib, "ctl.so", e);
     if (rc == 0 && lv->o.dict)
-        rc = link_as(lv, lv->o.dict, "dict", e);
+        rc = live_link(lv, lv->o.dict, "dict", e);
     if (rc == 0)
         rc = finish_delivery(lv, e);
     free(lib);

@@ -28,4 +28,11 @@ struct live {
     struct live_private *p;
 };
 
+/* For arm->check: 0 when the file can be read; otherwise the message says what is missing and what to do.
+ * Frees the path. */
+CAROL_MUST_CHECK int live_need_file(char *path, const char *what, struct err *e);
+/* DIR/name becomes a link to the file: a plain name for paths with spaces, colons or "@" in them, at which
+ * LD_PRELOAD and afl-fuzz split. */
+CAROL_MUST_CHECK int live_link(struct live *lv, const char *file, const char *name, struct err *e);
+
 #endif

@@ -1,5 +1,4 @@
 /* radamsa: the real libradamsa as the only mutator of afl-fuzz. */
-#include "base/fs.h"
 #include "base/where.h"
 #include "fuzzer/afl.h"
 
@@ -10,11 +9,7 @@ static const struct afl_way way = {
 
 static int check(const struct instance_opts *o, struct err *e)
 {
-    char *lib = where_engine("radamsa/libradamsa.so");
-    int rc = 0;
-    if (!fs_exists(lib))
-        rc = err_env(e, "libradamsa is missing: %s; run `make` in the source tree", lib);
-    free(lib);
+    int rc = live_need_file(where_engine("radamsa/libradamsa.so"), "libradamsa", e);
     return rc < 0 ? rc : afl_check(o, &way, e);
 }
 

@@ -1,5 +1,5 @@
-/* surroundings: what a fuzzer's process finds when it starts: its environment and an empty TMPDIR.  Starts
- * nothing. */
+/* surroundings: what a fuzzer's process finds when it starts: its environment, an empty TMPDIR, links to the
+ * files it needs.  Starts nothing. */
 #include "base/die.h"
 #include "base/fs.h"
 #include "fuzzer/ctlpage.h"
@@ -51,5 +51,27 @@ int live_fresh_tmp(struct live *lv, struct err *e)
     if (rc == 0)
         rc = fs_mkdirs(tmp, e);
     free(tmp);
+    return rc;
+}
+
+int live_need_file(char *path, const char *what, struct err *e)
+{
+    int rc = 0;
+    if (access(path, R_OK) < 0)
+        rc = err_env(e, "%s is missing: %s; run `make` in the source tree, or give --engines DIR",
+                     what, path);
+    free(path);
+    return rc;
+}
+
+int live_link(struct live *lv, const char *file, const char *name, struct err *e)
+{
+    char *real = realpath(file, NULL), *link = fs_join(lv->o.dir, name);
+    unlink(link);
+    int rc = 0;
+    if (!real || symlink(real, link) < 0)
+        rc = err_sys(e, "cannot link %s as %s", file, link);
+    free(real);
+    free(link);
     return rc;
 }

@@ -2,6 +2,7 @@
 #include "proc/tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -111,8 +112,8 @@ void tree_kill(pid_t root, int self)
     for (int round = 0; round < 200; round++) {
         pid_t pids[1024];
         size_t n = tree_pids(root, pids, 1024);
-        if (n <= 1)
-            break;
+        if (n <= 1 && (root != getpid() || (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)))
+            break; /* /proc may miss one whose parent just died; the kernel does not */
         for (size_t i = 1; i < n; i++)
             kill(pids[i], SIGKILL);
         while (root == getpid() && waitpid(-1, NULL, WNOHANG) > 0)

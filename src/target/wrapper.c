@@ -107,6 +107,13 @@ static bool dropped(const struct family_kit *k, const char *a)
     return str_starts(a, "-fsanitize-") || str_starts(a, "-fno-sanitize-recover");
 }
 
+/* A program of afl-clang-fast linked with -static-pie dies at its start. */
+static const char *replaced(const struct family_kit *k, const char *a)
+{
+    bool afl = k->family == FAMILY_AFL || k->family == FAMILY_LAF;
+    return afl && strcmp(a, "-static-pie") == 0 ? "-static" : a;
+}
+
 /* The engine's archive, also by another spelling of its path (build systems normalise paths). */
 static bool is_engine(const struct family_kit *k, const char *a)
 {
@@ -130,7 +137,7 @@ static void take_word(const struct family_kit *k, struct line *l, const char *a)
         l->linker = l->linker || str_starts(a, "-Wl,");
         if (a[0] != '-' || a[1] == 0)
             look_at_input(l, a);
-        strv_add(&l->kept, a);
+        strv_add(&l->kept, replaced(k, a));
     }
 }
 

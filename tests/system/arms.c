@@ -75,9 +75,7 @@ static void phase_turns(void)
           "%.0f ms of CPU in %.1f s of pauses", (double)t.cpu_parked_ns / 1e6,
           (double)t.paused_ns / 1e9);
     check(((struct live *)t.in)->p->by_signal == 0, "the library parked it every time");
-    /* Within one execution: a fuzzer that found the true hang may be in it at every request. */
-    check(median_park_ms() < (t.true_hangs ? 1500 : 500),
-          "parked %.1f ms after the request (median)", median_park_ms());
+    check_park(500); /* they are so short that waking up is most of it */
     check_queue("out/default/queue");
 }
 
@@ -96,7 +94,7 @@ static void phase_slow(void)
     }
     check(all, "3 turns of a target that needs 20 ms per execution");
     check_marks();
-    check(median_park_ms() < 150, "parked %.1f ms after the request (median)", median_park_ms());
+    check_park(5);
     check(t.hangs == 0, "no false hang was reported (%zu were)", t.hangs);
 }
 

@@ -38,6 +38,8 @@ struct arms {
     uint64_t offered, taken;
     int64_t park_ns[64];
     size_t parks;
+    uint64_t execs; /* of all turns, and their time */
+    int64_t active_ns;
     int64_t started_at, cpu_parked_ns, paused_ns, next_pause_ns;
     pid_t pids[16]; /* of the fuzzer in each of its lives */
     size_t n_pids;
@@ -68,6 +70,7 @@ bool in_own_corpus(const struct given *g);
 void check_marks(void);
 void check_queue(const char *queue);
 double median_park_ms(void);
+void check_park(double execs);
 double stat_of(const char *key);
 void stop_and_check(void);
 

@@ -246,6 +246,8 @@ bool turn(double seconds)
     if (ev != INSTANCE_PARKED)
         return false;
     t.park_ns[t.parks++ % 64] = r->park_ns;
+    t.execs += r->execs;
+    t.active_ns += r->active_ns;
     t.cpu_parked_ns += r->cpu_parked_ns;
     t.paused_ns += t.next_pause_ns;
     printf("# turn: %llu execs %llu cycles, taken %llu/%llu, park %.1f ms, cpu %.0f ms, parked "
@@ -417,6 +419,18 @@ double median_park_ms(void)
     size_t n = t.parks < 64 ? t.parks : 64;
     qsort(t.park_ns, n, sizeof t.park_ns[0], by_ns);
     return n ? (double)t.park_ns[n / 2] / 1e6 : 0;
+}
+
+/* Parked after that many executions, as long as they were here.  A fuzzer that found the true hang may be
+ * in it at every request. */
+void check_park(double execs)
+{
+    double one = t.execs ? (double)t.active_ns / 1e6 / (double)t.execs : 0, most = execs * one;
+    if (t.true_hangs && most < 4 * TIMEOUT_MS)
+        most = 4 * TIMEOUT_MS;
+    check(median_park_ms() < most,
+          "parked %.1f ms after the request (median), executions of %.2f ms", median_park_ms(),
+          one);
 }
 
 /* A number of fuzzer_stats (AFL arms); -1: not there. */

@@ -122,6 +122,27 @@ static void check_numbers(void)
     strv_free(&files);
 }
 
+/* What a kill leaves when afl-fuzz, started again, is removing the directory it has read its queue from:
+ * some of the entries, by another name. */
+static void damage_resume(void)
+{
+    struct strv files = {0};
+    char *queue = fs_join(t.o.dir, "out/default/queue"),
+         *dir = fs_join(t.o.dir, "out/default/_resume");
+    if (fs_list(queue, &files, NULL) < 0 || files.n < 8 || fs_mkdirs(dir, NULL) < 0)
+        give_up("damage", "no queue");
+    for (size_t i = 0; i < files.n; i += 3) {
+        char *from = fs_join(queue, files.v[i]), *to = fs_join(dir, files.v[i]);
+        if (str_starts(files.v[i], "id:") && link(from, to) < 0)
+            give_up("damage", to);
+        free(from);
+        free(to);
+    }
+    free(queue);
+    free(dir);
+    strv_free(&files);
+}
+
 /* The same of honggfuzz, whose corpus files have their size in the name: an empty file of each of its
  * directories is none of its finds. */
 static void damage_corpus(void)
@@ -148,6 +169,8 @@ static bool killed_turn(int64_t ms)
 {
     resume(5.0, 0);
     pause_for(ms * NS_PER_MS);
+    if (t.in->state == INST_DEAD)
+        give_up("it died by itself", t.in->report.why);
     kill_fuzzer();
     bool died = wait_event("kill", 30 * NS_PER_S) == INSTANCE_DIED;
     t.taken += t.in->report.taken;
@@ -158,6 +181,14 @@ static bool killed_turn(int64_t ms)
 static void check_after_damage(void)
 {
     killed_turn(0);
+    if (!is_honggfuzz()) {
+        damage_resume();
+        start(true);
+        check(turn(1.0), "a turn after a kill while it removed _resume");
+        harvest();
+        check_queue("out/default/queue");
+        killed_turn(0);
+    }
     if (is_honggfuzz())
         damage_corpus();
     else

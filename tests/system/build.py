@@ -137,6 +137,13 @@ def short_form(top):
     ok(b"HFReadyTag" in (d / "out/hfuzz/harness").read_bytes(),
        "honggfuzz will see that the harness is persistent")
     cache(d)
+    static_pie(d, inputs)
+
+
+def static_pie(d, inputs):
+    code, said = carol("-o", "pie", "--families", "plain,afl,laf", "harness.c", "--", "-static-pie", cwd=d)
+    wrong = same_everywhere(d / "pie", "harness", [((i,),) for i in inputs]) if code == 0 else [said]
+    ok(not wrong, "-static-pie: what afl and laf build works too", "\n".join(wrong))
 
 
 def cache(d):
