@@ -1,56 +1,17 @@
 /* store_faults: what was acknowledged survives kill -9, a full disk, a locked database; damage is
  * reported, not believed. */
-#include "base/die.h"
-#include "base/fs.h"
 #include "base/rng.h"
-#include "store/store.h"
+#include "store_kit.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static struct err oops;
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) < 0)                                                                            \
-            fail_msg("%s: %s", #call, oops.msg);                                                   \
-    } while (0)
-
-struct fixture {
-    char dir[64];
-};
-
-static int setup(void **state)
-{
-    struct fixture *f = xcalloc(1, sizeof *f);
-    snprintf(f->dir, sizeof f->dir, "/tmp/carol-faults-XXXXXX");
-    assert_non_null(mkdtemp(f->dir));
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-    chmod(f->dir, 0755);
-    int rc = fs_remove_tree(f->dir, NULL);
-    free(f);
-    return rc;
-}
 
 /* In children: cmocka's asserts belong to the parent. */
 #define NEED(call)                                                                                 \
@@ -61,7 +22,7 @@ static int teardown(void **state)
         }                                                                                          \
     } while (0)
 
-static int add(struct store *s, uint64_t n, size_t size, int64_t turn, int64_t *id)
+static int add_bytes(struct store *s, uint64_t n, size_t size, int64_t turn, int64_t *id)
 {
     char *bytes = xcalloc(1, size);
     memcpy(bytes, &n, sizeof n);
@@ -120,7 +81,7 @@ static void write_turns(const char *dir, enum store_mode mode, int pipe)
             store_rollback(s); /* began before the kill */
         }
         NEED(store_begin(s, &oops));
-        NEED(add(s, round, SEED_SIZE, round, &seed));
+        NEED(add_bytes(s, round, SEED_SIZE, round, &seed));
         NEED(store_seed_done(s, seed, 1, 0, 1, "", 0, round, true, &oops));
         turn.state = TURN_COMMITTED, turn.round = round;
         NEED(store_turn_commit(s, &turn, &round, sizeof round, &oops));
@@ -228,7 +189,7 @@ static void a_killed_creation_can_be_repeated(void **state)
             rc = store_open(&s, dir, STORE_RESUME, &oops);
         }
         OK(rc);
-        OK(add(s, 1, 10, 0, &id));
+        OK(add_bytes(s, 1, 10, 0, &id));
         store_close(s);
         free(dir);
     }
@@ -275,7 +236,7 @@ static void fill_up(const char *dir, size_t size, void (*more)(const char *dir))
     NEED(store_open(&s, dir, STORE_CREATE, &oops));
     for (uint64_t n = 1; n < 100000; n++) {
         NEED(store_begin(s, &oops));
-        rc = add(s, n, size, 0, &id);
+        rc = add_bytes(s, n, size, 0, &id);
         if (rc == 0)
             rc = store_commit(s, &oops);
         else
@@ -294,7 +255,7 @@ static void fill_up(const char *dir, size_t size, void (*more)(const char *dir))
     if (last < 1 || t.seeds != (uint64_t)last)
         _exit(4);
     more(dir);
-    NEED(add(s, 999999, size, 0, &id));
+    NEED(add_bytes(s, 999999, size, 0, &id));
     store_close(s);
     NEED(store_open(&s, dir, STORE_RESUME, &oops));
     NEED(store_totals(s, &t, &oops));
@@ -331,11 +292,11 @@ static void a_file_limit_is_a_full_disk(void **state)
                 struct store *s;
                 int64_t id;
                 NEED(store_open(&s, dir, STORE_CREATE, &oops));
-                NEED(add(s, 1, 8, 0, &id));
-                if (add(s, 2, 1300000, 0, &id) != -ENOSPC || !strstr(oops.msg, "--resume"))
+                NEED(add_bytes(s, 1, 8, 0, &id));
+                if (add_bytes(s, 2, 1300000, 0, &id) != -ENOSPC || !strstr(oops.msg, "--resume"))
                     _exit(8);
                 lift_limit(dir);
-                NEED(add(s, 2, 1300000, 0, &id));
+                NEED(add_bytes(s, 2, 1300000, 0, &id));
                 _exit(id == 2 ? 0 : 9);
             }
             fill_up(dir, 3000, lift_limit);
@@ -393,7 +354,7 @@ static void a_foreign_writer_only_delays_us(void **state)
     }
     char c;
     assert_int_equal(read(pipe[0], &c, 1), 1);
-    OK(add(s, 1, 100, 0, &id));
+    OK(add_bytes(s, 1, 100, 0, &id));
     expect_clean_exit(p);
     close(pipe[0]);
     close(pipe[1]);
@@ -460,7 +421,7 @@ static void make_campaign(const char *dir)
     OK(store_begin(s, &oops));
     int64_t id;
     for (uint64_t n = 0; n < 100; n++)
-        OK(add(s, n, 3000, 0, &id));
+        OK(add_bytes(s, n, 3000, 0, &id));
     OK(store_commit(s, &oops));
     store_close(s);
 }
@@ -502,19 +463,17 @@ static void damage_is_reported(void **state)
     free(path);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(acknowledged_rows_survive_kill),
-        TEST(a_killed_creation_can_be_repeated),
-        TEST(a_killed_campaign_can_be_read_without_writing),
-        TEST(a_file_limit_is_a_full_disk),
-        TEST(a_full_filesystem_is_a_full_disk),
-        TEST(a_foreign_writer_only_delays_us),
-        TEST(the_lock_outlives_no_one),
-        TEST(damage_is_reported),
+        TEST_ON_DISK(acknowledged_rows_survive_kill),
+        TEST_ON_DISK(a_killed_creation_can_be_repeated),
+        TEST_ON_DISK(a_killed_campaign_can_be_read_without_writing),
+        TEST_ON_DISK(a_file_limit_is_a_full_disk),
+        TEST_ON_DISK(a_full_filesystem_is_a_full_disk),
+        TEST_ON_DISK(a_foreign_writer_only_delays_us),
+        TEST_ON_DISK(the_lock_outlives_no_one),
+        TEST_ON_DISK(damage_is_reported),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
