@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
 # The neutral executor against afl-showmap and libFuzzer on libpng and libxml2 (bench/executor.py).
 #
-#   bench/executor.sh [png] [xml]       default: both; everything is kept in build/bench-libs
+#   bench/executor.sh [png] [xml]       default: both; everything is kept in $BUILD/bench-libs
 #
-# A corpus is grown once with libFuzzer (CAROL_BENCH_GROW seconds, default 60), and the same sources
-# are built for libFuzzer with the script that carol build uses.  Exit 1: a ratio is below the figure;
-# 3: something needed is not here.
+# BUILD is the build directory (default: build).  A corpus is grown once with libFuzzer
+# (CAROL_BENCH_GROW seconds, default 60).
+#
+# The rule for the comparators, set before anything was measured: every build comes from the same
+# script, the same compiler and the same CFLAGS, those that carol build hands to a script
+# (-O2 -gline-tables-only); a family adds what it needs and nothing else.  For libFuzzer that is
+# -fsanitize=fuzzer-no-link and the FUZZING macro, for afl what afl-clang-fast adds by itself.
+#
+# Exit 1: a ratio is below the figure; 3: something needed is not here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-libs=$root/build/bench-libs
-carol=${CAROL:-$root/carol}
-export CAROL_ENGINES=${CAROL_ENGINES:-$root/build/engines}
+build=${BUILD:-build}
+[[ $build == /* ]] || build=$root/$build
+libs=$build/bench-libs
+carol=${CAROL:-$build/carol}
+export CAROL_ENGINES=${CAROL_ENGINES:-$build/engines}
 [[ $# -gt 0 ]] || set -- png xml
 [[ -x $CAROL_ENGINES/afl/afl-showmap ]] || { echo "executor: no afl-showmap; run make engines" >&2; exit 3; }
 mkdir -p "$libs"
@@ -23,7 +31,7 @@ build_libfuzzer() {
     rm -rf "$work"
     mkdir -p "$work/out" "$work/work"
     cp -a "$libs/$1-src" "$work/src"
-    flags="-O2 -w -fsanitize=fuzzer-no-link -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1"
+    flags="-O2 -gline-tables-only -fsanitize=fuzzer-no-link -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1"
     SRC=$work/src WORK=$work/work OUT=$work/out CC=clang-19 CXX=clang++-19 CFLAGS=$flags \
         CXXFLAGS=$flags LIB_FUZZING_ENGINE=-fsanitize=fuzzer "$work/src/build.sh" \
         >"$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }

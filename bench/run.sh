@@ -8,13 +8,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 shift || true
+[[ $build == /* ]] || build=$PWD/$build
 [[ $# -gt 0 ]] || set -- libs executor control control_hf import decide campaign slots chaos
 mkdir -p "$build/bench"
-export CAROL=$PWD/$build/carol CAROL_SELF=$PWD/$build/carol
+export BUILD=$build CAROL=$build/carol CAROL_SELF=$build/carol
 
 command_of() {
     case $1 in
-    libs) echo "python3 bench/build-libs.py -o build/bench-libs" ;;
+    libs) echo "python3 bench/build-libs.py -o $build/bench-libs" ;;
     control) echo "bench/control.sh $build" ;;
     import | decide) echo "$build/bench/bench-$1" ;;
     control_hf) echo "python3 bench/control_hf.py $build/carol" ;;

@@ -49,9 +49,11 @@ uint64_t carol_cov_layout(void);
 bool carol_cov_flags_place(unsigned char *area, uint64_t len, int fd, uint64_t off);
 void carol_cov_flags_guard(void); /* in a worker: copy on crash and exit, where not shared */
 void carol_cov_flags_clear(void);
-void carol_cov_flags_read(uint64_t *bits);    /* in the worker: own flags */
-void carol_cov_flags_harvest(uint64_t *bits); /* in the server: of a dead worker */
-void carol_cov_flags_rescue(pid_t worker);    /* in the server: before killing a live one */
+void carol_cov_flags_touch(void);                   /* in a worker: map them all at once */
+void carol_cov_touch(const void *from, uint64_t n); /* the same with other shared pages */
+void carol_cov_flags_read(uint64_t *bits);          /* in the worker: own flags */
+void carol_cov_flags_harvest(uint64_t *bits);       /* in the server: of a dead worker */
+void carol_cov_flags_rescue(pid_t worker);          /* in the server: before killing a live one */
 
 /* server.c */
 typedef int carol_cov_run_fn(const uint8_t *data, size_t size);

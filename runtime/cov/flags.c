@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #define PAGE ((uintptr_t)4096)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 #define GAP 64 /* alignment padding between two sections */
 
 static uint64_t *scratch; /* bits of one module */
@@ -120,6 +123,21 @@ void carol_cov_flags_clear(void)
         if (!m->shared)
             memset(m->mirror, 0, m->n);
     }
+}
+
+/* A fork does not inherit the page tables of shared memory, and a fault for each page costs more than
+ * mapping them together.  Only time is at stake: old kernels refuse. */
+void carol_cov_touch(const void *from, uint64_t n)
+{
+    uintptr_t lo = (uintptr_t)from & ~(PAGE - 1), hi = (uintptr_t)from + n;
+    madvise((void *)lo, hi - lo, MADV_POPULATE_WRITE);
+}
+
+void carol_cov_flags_touch(void)
+{
+    for (uint32_t i = 0; i < carol_cov_n_modules; i++)
+        if (carol_cov_modules[i].shared)
+            carol_cov_touch(carol_cov_modules[i].flags, carol_cov_modules[i].n);
 }
 
 static void read_bits(uint64_t *bits, bool mirrors)

@@ -26,7 +26,7 @@
 #define COV_ENV "CAROL_COV"       /* "lib" or "stdin" or "file": be the executor's server */
 #define COV_ENV_DUMP "CAROL_DUMP" /* write the table to this file and exit */
 
-#define COV_MAGIC "CAROLCV2" /* another number whenever anything here changes */
+#define COV_MAGIC "CAROLCV3" /* another number whenever anything here changes */
 #define COV_NONE UINT32_MAX
 
 enum cov_status { /* the numbers of enum run_status */
@@ -84,7 +84,8 @@ struct cov_hello {
 };
 
 struct cov_req { /* inputs [first, first + count) whose slot is not final */
-    uint32_t first, count, per_worker, cpu_ms, wall_ms, pad;
+    uint32_t first, count, per_worker, cpu_ms, wall_ms;
+    uint32_t confirm;   /* 0: only the first tier, nothing becomes final */
     uint64_t mem_bytes; /* address space of a worker beyond the shared memory; 0: no limit */
 };
 

@@ -410,7 +410,8 @@ void carol_cov_serve(carol_cov_run_fn *run)
         memcpy(known, shm.base + shm.h.known, words() * 8);
         if (run_batch(req.first, req.first + req.count))
             return; /* the child of a main() program */
-        confirm(req.first, req.first + req.count);
+        if (req.confirm)
+            confirm(req.first, req.first + req.count);
         __atomic_store_n(&shm.live->cur, COV_NONE, __ATOMIC_RELEASE);
         resolve_ring();
         done.late = carol_cov_late;

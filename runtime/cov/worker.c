@@ -68,6 +68,8 @@ void carol_cov_worker(const struct cov_shm *s, const struct cov_req *q, uint32_t
     pid_t self = getpid();
     struct rusage r;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    carol_cov_flags_touch();
+    carol_cov_touch(carol_cov_slot(s, first), (uint64_t)(end - first) * s->h.slot_bytes);
     getrusage(RUSAGE_SELF, &r);
     uint64_t before = cpu_us(&r);
     uint64_t most_kb = (uint64_t)r.ru_maxrss + (q->mem_bytes ? q->mem_bytes / 8192 : 512 << 10);

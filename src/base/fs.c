@@ -206,9 +206,10 @@ int fs_walk(const char *path, struct strv *files, struct err *e)
     int rc = fs_list(path, &names, e);
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
         char *sub = fs_join(path, names.v[i]);
-        if (lstat(sub, &st) == 0 && S_ISDIR(st.st_mode))
+        bool there = lstat(sub, &st) == 0;
+        if (there && S_ISDIR(st.st_mode))
             rc = fs_walk(sub, files, e);
-        else if (stat(sub, &st) == 0 && S_ISREG(st.st_mode))
+        else if (there && (!S_ISLNK(st.st_mode) || stat(sub, &st) == 0) && S_ISREG(st.st_mode))
             strv_add(files, sub);
         free(sub);
     }

@@ -13,12 +13,15 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define JOB_INPUTS 4096 /* read and measured together */
+#define JOB_INPUTS 200 /* read and measured together, at most */
+#define LANES_MAX 256
+#define LANE_INPUTS 32 /* fewer are not worth an executor of their own */
 #define JOB_BYTES ((size_t)32 << 20)
 #define INPUT_MAX ((size_t)1 << 30)
 
@@ -28,6 +31,7 @@ static const char options[] =
     "  -T, --timeout MS      cpu time per input (default 1000); waiting may take five times as "
     "long\n"
     "  -m, --memory SIZE     address space of the target, e.g. 512M (default 2G)\n"
+    "  -j, --jobs N          executors side by side (default: one per processor)\n"
     "      --per-worker N    inputs in one process before a fresh one (default 200)\n"
     "      --json            one JSON object\n"
     "\n"
@@ -42,6 +46,19 @@ struct outcome {
     uint64_t set; /* hash of the set of edges */
 };
 
+struct cover;
+
+/* One executor and the inputs it measures now.  Which lane gets which inputs is chance; the team sees
+ * to it that the results do not depend on it. */
+struct lane {
+    struct cover *c;
+    struct evaluator *ev;
+    size_t base; /* first input of the job */
+    struct eval_job job;
+    struct eval_input inputs[JOB_INPUTS];
+    struct buf bytes;
+};
+
 struct cover {
     const char *dir, *target;
     struct executor_opts exec;
@@ -49,13 +66,12 @@ struct cover {
     struct strv paths;
     struct outcome *out;
     struct loop *loop;
-    struct evaluator *ev;
+    struct team *team;
+    struct lane *lanes;
+    size_t n_lanes, running;
+    size_t next; /* first input not read yet */
     uint8_t *covered;
     uint32_t n_covered;
-    size_t next, base; /* first path not read yet; first path of the job */
-    struct eval_job job;
-    struct eval_input *inputs;
-    struct buf bytes;
     int64_t began, ended;
     struct err error;
 };
@@ -68,13 +84,14 @@ static int parse_options(struct cover *c, int argc, char **argv, struct err *e)
                                           {"timeout", required_argument, NULL, 'T'},
                                           {"memory", required_argument, NULL, 'm'},
                                           {"per-worker", required_argument, NULL, OPT_PER_WORKER},
+                                          {"jobs", required_argument, NULL, 'j'},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     uint64_t v = 0;
     int rc = 0, opt;
     optind = 1;
-    while (rc == 0 && (opt = getopt_long(argc, argv, "b:T:m:h", longs, NULL)) != -1)
+    while (rc == 0 && (opt = getopt_long(argc, argv, "b:T:m:j:h", longs, NULL)) != -1)
         switch (opt) {
         case 'b': c->dir = optarg; break;
         case OPT_TARGET: c->target = optarg; break;
@@ -84,6 +101,10 @@ static int parse_options(struct cover *c, int argc, char **argv, struct err *e)
             c->exec.timeout_ms = (uint32_t)v;
             break;
         case 'm': rc = str_to_mem(optarg, "-m", &c->exec.mem_bytes, e); break;
+        case 'j':
+            rc = str_to_u64(optarg, "-j", 1, LANES_MAX, &v, e);
+            c->n_lanes = (size_t)v;
+            break;
         case OPT_PER_WORKER:
             rc = str_to_u64(optarg, "--per-worker", 1, 1000000, &v, e);
             c->exec.per_worker = (uint32_t)v;
@@ -114,60 +135,76 @@ static int find_inputs(struct cover *c, char **names, struct err *e)
     return 0;
 }
 
-static int next_job(struct cover *c, struct err *e);
-
 static void note(struct cover *c, const struct eval_result *r, struct outcome *o)
 {
-    *o =
-        (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, UINT64_C(0xcbf29ce484222325)};
+    uint64_t set = UINT64_C(0xcbf29ce484222325);
     for (uint32_t i = 0; i < r->edges.n; i++) {
-        o->set = (o->set ^ r->edges.ids[i]) * UINT64_C(0x100000001b3);
-        c->n_covered += !c->covered[r->edges.ids[i]];
-        c->covered[r->edges.ids[i]] = 1;
+        uint8_t *covered = &c->covered[r->edges.ids[i]];
+        c->n_covered += !*covered;
+        *covered = 1;
     }
+    for (uint32_t i = 0; c->json && i < r->edges.n; i++)
+        set = (set ^ r->edges.ids[i]) * UINT64_C(0x100000001b3);
+    *o = (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, set};
+}
+
+static int next_job(struct lane *l, struct err *e);
+
+/* The lane has nothing more to do. */
+static void leave(struct cover *c)
+{
+    if (--c->running == 0)
+        loop_stop(c->loop);
 }
 
 static void on_job(void *arg, struct eval_job *job)
 {
-    struct cover *c = arg;
+    struct lane *l = arg;
+    struct cover *c = l->c;
+    struct err e = {0};
     int rc = job->failed;
     if (rc < 0)
-        c->error = job->error;
+        e = job->error;
     for (size_t i = 0; i < job->n && rc == 0; i++)
-        note(c, &job->results[i], &c->out[c->base + i]);
+        note(c, &job->results[i], &c->out[l->base + i]);
     eval_results_free(job);
     if (rc == 0)
-        rc = next_job(c, &c->error);
-    if (rc != 0)
+        rc = next_job(l, &e);
+    if (rc < 0) {
+        c->error = e;
         loop_stop(c->loop);
+    } else if (rc > 0) {
+        leave(c);
+    }
 }
 
-/* Read the next files and hand them over.  1: all done. */
-static int next_job(struct cover *c, struct err *e)
+/* Read the next files and hand them over.  1: there are no more. */
+static int next_job(struct lane *l, struct err *e)
 {
+    struct cover *c = l->c;
     size_t n = 0;
-    buf_clear(&c->bytes);
-    c->base = c->next;
-    while (c->next < c->paths.n && n < JOB_INPUTS && (n == 0 || c->bytes.len < JOB_BYTES)) {
-        size_t before = c->bytes.len;
-        c->bytes.max = before + INPUT_MAX;
-        int rc = fs_read(c->paths.v[c->next], &c->bytes, e);
+    buf_clear(&l->bytes);
+    l->base = c->next;
+    while (c->next < c->paths.n && n < JOB_INPUTS && (n == 0 || l->bytes.len < JOB_BYTES)) {
+        size_t before = l->bytes.len;
+        l->bytes.max = before + INPUT_MAX;
+        int rc = fs_read(c->paths.v[c->next], &l->bytes, e);
         if (rc < 0) {
             e->exit = ERR_EXIT_USAGE;
             return err_wrap(e, "cannot read the input %s", c->paths.v[c->next]);
         }
-        c->inputs[n++].size = c->bytes.len - before;
+        l->inputs[n++].size = l->bytes.len - before;
         c->next++;
-    }
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        c->inputs[i].data = c->bytes.p ? c->bytes.p + at : "";
-        at += c->inputs[i].size;
     }
     if (n == 0)
         return 1;
-    c->job = (struct eval_job){.inputs = c->inputs, .n = n, .done = on_job, .arg = c, .cpu = -1};
-    return c->ev->ops->submit(c->ev, &c->job, e);
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        l->inputs[i].data = l->bytes.p ? l->bytes.p + at : "";
+        at += l->inputs[i].size;
+    }
+    l->job = (struct eval_job){.inputs = l->inputs, .n = n, .done = on_job, .arg = l, .cpu = -1};
+    return l->ev->ops->submit(l->ev, &l->job, e);
 }
 
 /* A path is bytes, a JSON string is UTF-8: other bytes are written as \xNN. */
@@ -195,12 +232,13 @@ static void print_json(const struct cover *c, const struct executor_stats *s, do
                                                 c->out[i].signal, "edges", (int)c->out[i].edges,
                                                 "cpu_us", (int)c->out[i].cpu_us, "set", set));
     }
-    json_t *o = json_pack(
-        "{s:i, s:I, s:I, s:f, s:f, s:{s:I, s:I, s:I, s:I, s:I}, s:o}", "schema", 1, "edges_total",
-        (json_int_t)s->n_edges, "edges_covered", (json_int_t)c->n_covered, "execs_per_sec",
-        (double)c->paths.n / seconds, "seconds", seconds, "executor", "runs", (json_int_t)s->runs,
-        "workers", (json_int_t)s->workers, "restarts", (json_int_t)s->restarts, "quarantined",
-        (json_int_t)s->quarantined, "late_modules", (json_int_t)s->late_modules, "inputs", inputs);
+    json_t *o = json_pack("{s:i, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:I}, s:o}",
+                          "schema", 1, "edges_total", (json_int_t)s->n_edges, "edges_covered",
+                          (json_int_t)c->n_covered, "execs_per_sec", (double)c->paths.n / seconds,
+                          "seconds", seconds, "jobs", (json_int_t)c->n_lanes, "executor", "runs",
+                          (json_int_t)s->runs, "workers", (json_int_t)s->workers, "restarts",
+                          (json_int_t)s->restarts, "quarantined", (json_int_t)s->quarantined,
+                          "late_modules", (json_int_t)s->late_modules, "inputs", inputs);
     json_dumpf(o, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(o);
@@ -216,45 +254,108 @@ static void print_text(const struct cover *c, const struct executor_stats *s, do
             snprintf(status, sizeof status, "%s %d", run_status_name(o->status), o->signal);
         printf("%8u  %-11s %s\n", o->edges, status, c->paths.v[i]);
     }
-    printf("%u of %u edges (%.2f %%) by %zu inputs, %.0f inputs/s\n", c->n_covered, s->n_edges,
-           100.0 * c->n_covered / s->n_edges, c->paths.n, (double)c->paths.n / seconds);
+    printf("%u of %u edges (%.2f %%) by %zu inputs, %.0f inputs/s with %zu executor%s\n",
+           c->n_covered, s->n_edges, 100.0 * c->n_covered / s->n_edges, c->paths.n,
+           (double)c->paths.n / seconds, c->n_lanes, c->n_lanes == 1 ? "" : "s");
     if (s->late_modules)
         printf("%" PRIu64 " modules were loaded after the start and are not counted\n",
                s->late_modules);
 }
 
-static int measure(struct cover *c, struct err *e)
+static void plan_lanes(struct cover *c)
+{
+    cpu_set_t cpus;
+    size_t n = c->n_lanes, worth = (c->paths.n + LANE_INPUTS - 1) / LANE_INPUTS;
+    if (!n)
+        n = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
+    c->n_lanes = n < worth ? n : worth;
+    if (c->n_lanes > LANES_MAX)
+        c->n_lanes = LANES_MAX;
+}
+
+static int start_lanes(struct cover *c, struct err *e)
+{
+    int rc = 0;
+    c->team = c->exec.team = team_new();
+    c->lanes = xcalloc(c->n_lanes, sizeof *c->lanes);
+    for (size_t i = 0; i < c->n_lanes && rc == 0; i++) {
+        struct lane *l = &c->lanes[i];
+        *l = (struct lane){.c = c, .bytes = BUF_INIT(INPUT_MAX)};
+        rc = executor_new(&l->ev, c->loop, &c->exec, e);
+    }
+    if (rc < 0)
+        return rc;
+    struct executor_stats s;
+    executor_stats(c->lanes[0].ev, &s);
+    c->covered = xcalloc(s.n_edges, 1);
+    c->began = loop_now(c->loop);
+    for (size_t i = 0; i < c->n_lanes && rc >= 0; i++) {
+        rc = next_job(&c->lanes[i], e);
+        c->running += rc == 0;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static void free_lanes(struct cover *c)
+{
+    for (size_t i = 0; c->lanes && i < c->n_lanes; i++) {
+        struct lane *l = &c->lanes[i];
+        if (l->ev)
+            l->ev->ops->free(l->ev);
+        eval_results_free(&l->job);
+        buf_free(&l->bytes);
+    }
+    free(c->lanes);
+    team_free(c->team);
+}
+
+static void add_stats(const struct cover *c, struct executor_stats *sum)
+{
+    *sum = (struct executor_stats){0};
+    for (size_t i = 0; i < c->n_lanes; i++) {
+        struct executor_stats s;
+        executor_stats(c->lanes[i].ev, &s);
+        sum->n_edges = s.n_edges;
+        sum->runs += s.runs;
+        sum->workers += s.workers;
+        sum->restarts += s.restarts;
+        sum->quarantined += s.quarantined;
+        if (s.late_modules > sum->late_modules)
+            sum->late_modules = s.late_modules;
+    }
+}
+
+static int report(struct cover *c, struct err *e)
 {
     struct executor_stats s;
+    if (c->error.code < 0) {
+        *e = c->error;
+        return e->code;
+    }
+    add_stats(c, &s);
+    double seconds = (double)(c->ended - c->began) / (double)NS_PER_S;
+    if (c->json)
+        print_json(c, &s, seconds);
+    else
+        print_text(c, &s, seconds);
+    return 0;
+}
+
+static int measure(struct cover *c, struct err *e)
+{
     struct manifest m = {0};
     int rc = manifest_load(c->dir, c->target, &m, e);
     c->exec.target = &m;
     c->exec.cpu = -1;
+    plan_lanes(c);
     rc = rc < 0 ? rc : loop_new(&c->loop, e);
-    rc = rc < 0 ? rc : executor_new(&c->ev, c->loop, &c->exec, e);
-    if (rc == 0) {
-        executor_stats(c->ev, &s);
-        c->covered = xcalloc(s.n_edges, 1);
-        c->inputs = xcalloc(JOB_INPUTS, sizeof *c->inputs);
-        c->began = loop_now(c->loop);
-        rc = next_job(c, e);
-    }
+    rc = rc < 0 ? rc : start_lanes(c, e);
     if (rc == 0) {
         loop_run(c->loop);
         c->ended = loop_now(c->loop);
-        executor_stats(c->ev, &s);
-        double seconds = (double)(c->ended - c->began) / (double)NS_PER_S;
-        if (c->error.code < 0) {
-            *e = c->error;
-            rc = c->error.code;
-        } else if (c->json) {
-            print_json(c, &s, seconds);
-        } else {
-            print_text(c, &s, seconds);
-        }
+        rc = report(c, e);
     }
-    if (c->ev)
-        c->ev->ops->free(c->ev);
+    free_lanes(c);
     loop_free(c->loop);
     manifest_free(&m);
     return rc;
@@ -263,7 +364,7 @@ static int measure(struct cover *c, struct err *e)
 int cli_cover(int argc, char **argv)
 {
     struct err e = {0};
-    struct cover c = {.bytes = BUF_INIT(INPUT_MAX)};
+    struct cover c = {0};
     int rc = parse_options(&c, argc, argv, &e);
     if (rc == 1)
         return cli_help(cli_find("cover"), options);
@@ -272,7 +373,5 @@ int cli_cover(int argc, char **argv)
     strv_free(&c.paths);
     free(c.out);
     free(c.covered);
-    free(c.inputs);
-    buf_free(&c.bytes);
     return rc < 0 ? cli_fail(&e) : 0;
 }

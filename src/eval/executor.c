@@ -4,6 +4,7 @@
  * A job is cut into batches that fit the shared memory.  Per batch:
  *
  *     send -> done  -> all slots final -> results, next batch
+ *                      (in a team: first without confirming, then, in its turn, with)
  *          -> death -> the current input gets a strike and is sent alone; the second strike is its
  *                      quarantine; then the rest of the batch again, without what is already final */
 #include "eval/executor.h"
@@ -20,6 +21,7 @@
 #include "target/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +63,9 @@ struct executor {
     size_t next;          /* first input of the job not in a batch yet */
     size_t *of;           /* slot -> input */
     uint8_t *strikes;     /* per slot */
+    uint64_t number;      /* of the job, in a team */
+    bool ran;             /* the batch is through the first tier */
+    bool confirming;      /* the request under way does the second tier too */
     uint32_t alone;       /* slot being run on its own; NOBODY */
     unsigned unexplained; /* deaths of the server in a row with no input marked */
     struct digest *jail;
@@ -78,6 +83,8 @@ static void finish(struct executor *x, int failed, const struct err *why)
     if (failed < 0 && why)
         job->error = *why;
     x->stats.inputs += job->n;
+    if (x->opts.team)
+        team_done(x->opts.team, x->number);
     job->done(job->arg, job);
 }
 
@@ -202,14 +209,23 @@ static void arm_watchdog(struct executor *x)
     loop_timer(x->loop, &x->watchdog, x->beat_at + NS_PER_S);
 }
 
+static bool may_confirm(const struct executor *x)
+{
+    return !x->opts.team || team_has_turn(x->opts.team, x->number);
+}
+
 static void send_batch(struct executor *x)
 {
     bool alone = x->alone != NOBODY;
+    x->confirming = alone || may_confirm(x);
+    if (x->ran && !x->confirming)
+        return; /* on_turn comes back here */
     struct cov_req q = {.first = alone ? x->alone : 0,
                         .count = alone ? 1 : x->area.n,
                         .per_worker = alone ? 1 : x->opts.per_worker,
                         .cpu_ms = x->opts.timeout_ms,
                         .wall_ms = 5 * x->opts.timeout_ms + 1000,
+                        .confirm = x->confirming,
                         .mem_bytes = x->opts.mem_bytes};
     area_arm(&x->area, x->known);
     x->phase = PHASE_BUSY;
@@ -247,6 +263,7 @@ static void take_batch(struct executor *x)
     for (uint32_t i = 0; i < x->area.n; i++)
         area_take(&x->area, i, &x->job->results[x->of[i]], x->known);
     area_empty(&x->area);
+    x->ran = false;
 }
 
 static void on_done(struct executor *x, const struct cov_done *d)
@@ -260,7 +277,8 @@ static void on_done(struct executor *x, const struct cov_done *d)
     x->stats.workers += d->workers;
     x->stats.late_modules = d->late;
     take_calls(x, d->ring_n);
-    if (batch_complete(x, whole))
+    x->ran |= whole;
+    if (x->confirming && batch_complete(x, whole))
         take_batch(x);
     advance(x);
 }
@@ -441,13 +459,22 @@ static void on_kick(void *arg)
     advance(arg);
 }
 
+static void on_turn(void *arg)
+{
+    struct executor *x = arg;
+    if (x->job && x->ran && x->phase == PHASE_READY && may_confirm(x))
+        loop_timer(x->loop, &x->kick, loop_now(x->loop));
+}
+
 static int submit(struct evaluator *ev, struct eval_job *job, struct err *e)
 {
     struct executor *x = (struct executor *)ev;
     if (x->job)
         return err_set(e, -EBUSY, "the executor measures one job at a time");
     x->job = job;
+    x->number = x->opts.team ? team_number(x->opts.team) : 0;
     x->next = 0;
+    x->ran = false;
     x->alone = NOBODY;
     x->failed_starts = 0;
     x->data_len = DATA_MIN;
@@ -483,7 +510,10 @@ static void executor_free(struct evaluator *ev)
         cage_reap(&x->cage, &end);
     }
     area_free(&x->area);
-    free(x->known);
+    if (x->opts.team)
+        team_leave(x->opts.team, x);
+    else
+        free(x->known);
     free(x->of);
     free(x->strikes);
     free(x->jail);
@@ -492,21 +522,39 @@ static void executor_free(struct evaluator *ev)
 
 static const struct eval_ops executor_ops = {.submit = submit, .free = executor_free};
 
+/* A whole file, a piece at a time: programs are large, and reading one at once costs more than hashing. */
+static int hash_file(const char *path, struct digest *d, struct err *e)
+{
+    static char piece[1 << 16];
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+    if (fd < 0)
+        return err_sys(e, "cannot read %s", path);
+    struct hasher *h = hash_begin();
+    for (ssize_t n; (n = read(fd, piece, sizeof piece)) != 0;) {
+        if (n > 0)
+            hash_add(h, piece, (size_t)n);
+        else if (errno != EINTR) {
+            rc = err_sys(e, "cannot read %s", path);
+            break;
+        }
+    }
+    hash_end(h, d);
+    close(fd);
+    return rc;
+}
+
 /* The table must be that of this very binary: edge numbers mean nothing otherwise. */
 static int check_build(const struct manifest *m, const struct table *t, struct err *e)
 {
-    struct buf b = BUF_INIT((size_t)4 << 30);
     struct digest d;
     char hex[65];
     const char *binary = m->family[FAMILY_NEUTRAL].binary;
-    int rc = fs_read(binary, &b, e);
+    int rc = hash_file(binary, &d, e);
     if (rc < 0) {
         if (e)
             e->exit = ERR_EXIT_USAGE;
         return err_wrap(e, "the neutral binary is missing; make it with 'carol build'");
     }
-    hash_bytes(b.p, b.len, &d);
-    buf_free(&b);
     digest_hex(&d, hex);
     if (strcmp(hex, t->build_id) == 0)
         return 0;
@@ -554,12 +602,21 @@ int executor_new(struct evaluator **out, struct loop *l, const struct executor_o
         x->opts.timeout_ms = 1000;
     if (!x->opts.per_worker)
         x->opts.per_worker = 200;
-    int rc = read_table(x, e);
+    const struct executor *other = o->team ? team_first(o->team) : NULL;
+    int rc = other ? 0 : read_table(x, e);
     if (rc < 0) {
         executor_free(&x->ev);
         return rc;
     }
-    x->known = xcalloc(((size_t)x->n_edges + 63) / 64, sizeof *x->known);
+    if (other) { /* they measure on the same build: what it read holds for us */
+        x->n_edges = other->n_edges;
+        x->n_modules = other->n_modules;
+        x->layout = other->layout;
+    }
+    size_t words = ((size_t)x->n_edges + 63) / 64;
+    x->known = o->team ? team_known(o->team, words) : xcalloc(words, sizeof *x->known);
+    if (o->team)
+        team_join(o->team, on_turn, x);
     x->stats.n_edges = x->n_edges;
     *out = &x->ev;
     return 0;

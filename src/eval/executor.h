@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "eval/eval.h"
+#include "eval/team.h"
 #include "proc/loop.h"
 #include "target/manifest.h"
 
@@ -22,6 +23,7 @@ struct executor_opts {
     uint32_t timeout_ms;     /* cpu time per input; 0: 1000 */
     uint32_t per_worker;     /* inputs per worker; 0: 200 */
     int cpu;                 /* -1: any */
+    struct team *team;       /* of several executors on one stream of jobs (eval/team.h); or NULL */
 };
 
 CAROL_MUST_CHECK int executor_new(struct evaluator **out, struct loop *l,

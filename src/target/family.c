@@ -222,7 +222,8 @@ static int init_neutral(struct family_kit *k, struct err *e)
     int rc = need_runtime(k, "libcarolcov.a", e);
     k->engine = where_runtime("libcarolcov.a");
     add_words(&k->compile,
-              "-O1 -fno-inline -fno-builtin -U_FORTIFY_SOURCE -gline-tables-only "
+              "-O2 -fno-unroll-loops -fno-inline -fno-builtin -U_FORTIFY_SOURCE "
+              "-gline-tables-only "
               "-fsanitize-coverage=inline-bool-flag,pc-table,control-flow,no-prune,indirect-calls "
               "-fno-sanitize-link-runtime");
     add_words(&k->link, "-fno-sanitize-link-runtime -fuse-ld=lld -Wl,--gc-sections "

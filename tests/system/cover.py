@@ -180,6 +180,19 @@ def the_same_input_gives_the_same_edges_alone_and_in_a_batch(tmp):
 
 
 @test
+def the_number_of_executors_changes_no_result(tmp):
+    det, ends = tmp / "det", [tmp / "planted" / n for n in "SAX"]
+    answers = [cover(tmp / "large", "-j", jobs, det, *ends, det, *ends, det) for jobs in "124"]
+    check([a["jobs"] for a in answers] == [1, 2, 4], "as many as asked for")
+    for more in answers[1:]:
+        for one, other in zip(answers[0]["inputs"], more["inputs"]):
+            check(all(one[k] == other[k] for k in ("path", "status", "signal", "set")),
+                  f"{one['path']} differs: {one} {other}")
+        check(more["edges_covered"] == answers[0]["edges_covered"], "the union differs")
+    check("-j" in cover(tmp / "large", "-j", "0", tmp / "planted", code=2), "-j 0 is refused")
+
+
+@test
 def empty_and_huge_inputs_are_measured(tmp):
     big = write_inputs(tmp / "sizes", {"empty": b"", "ten": b"n" + b"<" * 10_000_000,
                                        "forty": b"n" + b">" * 40_000_000})

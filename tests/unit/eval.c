@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "eval/area.h"
 #include "eval/edges.h"
+#include "eval/team.h"
 #include "runtime/cov/bits.h"
 #include "runtime/cov/protocol.h"
 #include "target/table.h"
@@ -293,6 +294,40 @@ static int drop_path(void **state)
     return unlink(path);
 }
 
+static void count_wakes(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void the_turn_of_a_team_passes_in_order(void **state)
+{
+    (void)state;
+    int first = 0, second = 0;
+    struct team *t = team_new();
+    assert_null(team_first(t));
+    team_join(t, count_wakes, &first);
+    team_join(t, count_wakes, &second);
+    assert_ptr_equal(team_first(t), &first);
+    assert_ptr_equal(team_known(t, 3), team_known(t, 3));
+    for (uint64_t i = 0; i < 4; i++)
+        assert_int_equal(team_number(t), i);
+    assert_true(team_has_turn(t, 0) && !team_has_turn(t, 1));
+    team_done(t, 2); /* before its turn: the turn stays, and later skips it */
+    team_done(t, 1);
+    assert_true(team_has_turn(t, 0));
+    assert_int_equal(first, 0);
+    team_done(t, 0);
+    assert_true(team_has_turn(t, 3));
+    assert_int_equal(first, 1);
+    team_leave(t, &first);
+    team_done(t, 3);
+    assert_int_equal(team_number(t), 4);
+    assert_true(team_has_turn(t, 4));
+    assert_int_equal(first, 1);
+    assert_int_equal(second, 2);
+    team_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_cut_or_bent_table_is_refused),
         cmocka_unit_test(indices_are_checked_even_with_a_right_sum),
         cmocka_unit_test(the_area_holds_what_fits),
+        cmocka_unit_test(the_turn_of_a_team_passes_in_order),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, make_path, drop_path);
