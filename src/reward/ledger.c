@@ -31,6 +31,7 @@ void ledger_free(struct ledger *l)
     free(l->first_fuzzer);
     free(l->hits);
     free(l->calls);
+    paths_free(&l->paths);
     *l = (struct ledger){0};
 }
 
@@ -156,6 +157,14 @@ static void count_hits(struct ledger *l, const struct edges *sets, size_t n)
         }
 }
 
+static uint32_t count_paths(struct ledger *l, const struct edges *sets, size_t n)
+{
+    uint32_t fresh = 0;
+    for (size_t i = 0; i < n; i++)
+        fresh += (uint32_t)paths_add(&l->paths, &sets[i]);
+    return fresh;
+}
+
 static void cover(struct ledger *l, uint32_t round, int fuzzer, const struct edges *touched,
                   struct edges *fresh)
 {
@@ -175,6 +184,7 @@ void ledger_add_seeds(struct ledger *l, const struct edges *sets, size_t n)
 {
     struct edges touched, fresh = {0};
     count_hits(l, sets, n);
+    count_paths(l, sets, n);
     unite(sets, n, &touched);
     cover(l, 0, -1, &touched, &fresh);
     edges_free(&touched);
@@ -205,6 +215,7 @@ void ledger_add_turn(struct ledger *l, uint32_t round, int fuzzer, const struct 
 {
     *g = (struct gain){0};
     count_hits(l, sets, n);
+    g->new_paths = count_paths(l, sets, n);
     unite(sets, n, &g->touched);
     cover(l, round, fuzzer, &g->touched, &g->fresh);
     for (uint32_t i = 0; i < g->fresh.n; i++) {

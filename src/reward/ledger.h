@@ -14,6 +14,7 @@
 #define CAROL_REWARD_LEDGER_H
 
 #include "eval/edges.h"
+#include "reward/paths.h"
 #include "target/table.h"
 
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct ledger {
     uint64_t no_predecessor;   /* new edges so far for which no covered predecessor was known */
     struct ledger_call *calls; /* learned indirect callers */
     size_t n_calls, cap_calls;
+    struct paths paths; /* taken by any input, initial seeds too */
 };
 #define LEDGER_NEVER UINT32_MAX
 
@@ -35,6 +37,7 @@ struct ledger {
 struct gain {
     struct edges fresh;    /* newly covered edges */
     struct edges touched;  /* distinct edges its inputs hit */
+    uint32_t new_paths;    /* sets of edges no input of the campaign had before */
     double interval;       /* sum of t - t_p over fresh */
     double frontier;       /* frontier_branch raw value */
     double rarity_density; /* rarity_density raw value */

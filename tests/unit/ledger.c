@@ -72,6 +72,44 @@ static void a_small_campaign_by_hand(void **state)
     ledger_free(&l);
 }
 
+static void a_path_is_new_once(void **state)
+{
+    (void)state;
+    struct ledger l;
+    struct gain g;
+    ledger_init(&l, &table);
+    ledger_add_seeds(&l, (struct edges[]){SET(0), SET(0, 1), SET(0)}, 3);
+    assert_int_equal(l.paths.n, 2);
+    ledger_add_turn(&l, 1, 0, (struct edges[]){SET(0, 1), SET(1), SET(0, 2), SET(1), {0}}, 5, &g);
+    assert_int_equal(g.new_paths, 2); /* an input that ran into nothing took none */
+    gain_free(&g);
+    ledger_add_turn(&l, 2, 1, (struct edges[]){SET(1), SET(0, 2)}, 2,
+                    &g); /* whoever took it first */
+    assert_int_equal(g.new_paths, 0);
+    gain_free(&g);
+    assert_int_equal(l.paths.n, 4);
+    ledger_free(&l);
+}
+
+/* All sets of some of 17 edges: every one is new once, and they stay known while the table grows. */
+static void many_paths_stay_apart(void **state)
+{
+    (void)state;
+    struct paths p = {0};
+    for (int again = 0; again < 2; again++)
+        for (uint64_t bits = 1; bits < 1u << 17; bits++) {
+            uint32_t ids[17];
+            struct edges s = {.ids = ids};
+            for (uint32_t i = 0; i < 17; i++)
+                if (bits >> i & 1)
+                    ids[s.n++] = i;
+            assert_int_equal(paths_add(&p, &s), !again);
+        }
+    assert_int_equal(p.n, (1u << 17) - 1);
+    assert_true(p.cap * 8 <= 22 * p.n);
+    paths_free(&p);
+}
+
 static void a_learned_call_is_a_predecessor(void **state)
 {
     (void)state;
@@ -312,6 +350,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_campaign_by_hand),
+        cmocka_unit_test(a_path_is_new_once),
+        cmocka_unit_test(many_paths_stay_apart),
         cmocka_unit_test(a_learned_call_is_a_predecessor),
         cmocka_unit_test(rewards_keep_their_bounds),
         cmocka_unit_test(the_oracle_agrees),
