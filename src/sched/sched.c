@@ -11,12 +11,9 @@
 
 #define STATE_VERSION 1
 
-const struct sched_ops *const sched_table[] = {
-    &sched_contextual, &sched_phase, &sched_bandfuzz, &sched_equal, &sched_random,
-    &sched_single,     NULL};
-
-/* Known from the papers, asked for by name, not there yet. */
-static const char *const coming[] = {"autofz", "legion"};
+const struct sched_ops *const sched_table[] = {&sched_contextual, &sched_phase,  &sched_bandfuzz,
+                                               &sched_autofz,     &sched_legion, &sched_equal,
+                                               &sched_random,     &sched_single, NULL};
 
 static const struct sched_ops *find(const char *name, const char **arg)
 {
@@ -44,11 +41,7 @@ static int unknown(const char *name, struct err *e)
     for (int i = 0; sched_table[i]; i++)
         buf_printf(&b, "%s%s%s", i ? ", " : "", sched_table[i]->name,
                    str_ends(sched_table[i]->name, ":") ? "NAME" : "");
-    const char *why = "there is no such scheduler";
-    for (size_t i = 0; i < sizeof coming / sizeof *coming; i++)
-        if (strcmp(name, coming[i]) == 0)
-            why = "that scheduler is not in this version";
-    int rc = err_usage(e, "--scheduler %s: %s; there are: %s", name, why, b.p);
+    int rc = err_usage(e, "--scheduler %s: there is no such scheduler; there are: %s", name, b.p);
     buf_free(&b);
     return rc;
 }

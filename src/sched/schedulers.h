@@ -5,8 +5,8 @@
 #include "base/rng.h"
 #include "sched/sched.h"
 
-extern const struct sched_ops sched_contextual, sched_phase, sched_bandfuzz, sched_equal,
-    sched_random, sched_single;
+extern const struct sched_ops sched_contextual, sched_phase, sched_bandfuzz, sched_autofz,
+    sched_legion, sched_equal, sched_random, sched_single;
 
 /* Warm-up (schedulers.md 5 item 9): while an arm that may run has been dispatched fewer than `turns`
  * times, the least dispatched such one, in roster order; -1: nobody is due. */

@@ -10,6 +10,7 @@
 #include "campaign/tally.h"
 #include "store/store.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,6 +125,112 @@ static void dropped_anywhere_goes_on(void **state)
     assert_int_equal(f.doubles, 0);
     assert_true(a.edges > 50);
     fakes_free(&f);
+}
+
+/* What came of the shares, read from the journal. */
+struct dealt {
+    int short_turns, long_turns, rounds;
+    int64_t longest; /* how far a turn went beyond its length, ns */
+};
+
+static int note_turn(void *arg, const struct store_turn *row, const void *blob, size_t n,
+                     struct err *e)
+{
+    struct dealt *t = arg;
+    struct decision d;
+    int rc = decision_decode(blob, n, &d, e);
+    if (rc < 0)
+        return rc;
+    assert_in_range(d.turn_ns, 30 * NS_PER_S, 120 * NS_PER_S);
+    t->short_turns += d.turn_ns == 30 * NS_PER_S;
+    t->long_turns += d.turn_ns == 120 * NS_PER_S;
+    double round = fmax(d.arm[0].phi[0], d.arm[0].phi[2]);
+    t->rounds = round > t->rounds ? (int)round : t->rounds;
+    if (row->active_ns - d.turn_ns > t->longest)
+        t->longest = row->active_ns - d.turn_ns;
+    return 0;
+}
+
+static void read_dealt(struct dealt *t)
+{
+    struct store *s;
+    struct err e = {0};
+    char *out = fs_join(dir, "out");
+    *t = (struct dealt){0};
+    if (store_open(&s, out, STORE_READ, &e) < 0 ||
+        store_turns(s, TURNS_BY_ID, note_turn, t, &e) < 0)
+        fail_msg("%s", e.msg);
+    store_close(s);
+    free(out);
+}
+
+/* Dropped and resumed within phases and rounds, with another set of fuzzers able to run now and then. */
+static void live_and_die(struct fakes *f, const char *scheduler, int life)
+{
+    struct campaign_opts o = options(scheduler, 4, 3, 6 * 3600);
+    struct campaign *c = NULL;
+    struct err e = {0};
+    struct replay r;
+    o.resume = life > 0;
+    f->dies = life % 7 == 3 ? 1 : -1;
+    struct loop *l = loop_new_virtual(life * 1000 * NS_PER_S);
+    struct campaign_env env = fakes_env(f, l);
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0)
+        fail_msg("life %d: %s", life, e.msg);
+    assert_int_equal(campaign_begin(c, &e), 0);
+    for (int step = 0; step < 20 + life * 5 && loop_step(l, -1); step++)
+        ;
+    campaign_free(c);
+    loop_free(l);
+    replay_now(f, &r);
+    assert_int_equal(r.mismatch.turn, 0);
+    assert_int_equal(r.matched, r.decisions);
+    assert_true(r.state_equal);
+    replay_free(&r);
+}
+
+static void cores_by_shares(const char *scheduler)
+{
+    struct fakes f;
+    struct tally a;
+    struct dealt t;
+    struct replay r;
+    fakes_init(&f, 4);
+    for (int life = 0; life < 15; life++)
+        live_and_die(&f, scheduler, life);
+    f.dies = -1;
+    struct campaign_opts o = options(scheduler, 4, 3, 6 * 3600);
+    o.resume = true;
+    fakes_run(&f, o, &a);
+    assert_int_equal(f.doubles, 0);
+    /* With fewer cores than arms legion leaves one out for a whole round, and the chain waits for it. */
+    assert_true(a.edges > 30);
+    replay_now(&f, &r);
+    assert_int_equal(r.decisions, a.turns);
+    assert_int_equal(r.matched, r.decisions);
+    assert_true(r.state_equal);
+    replay_free(&r);
+    read_dealt(&t);
+    assert_true(t.rounds >= 30 && t.rounds <= 36); /* ten minutes each */
+    assert_true(t.long_turns > 100);
+    assert_true(t.longest <= 30 * NS_PER_S); /* the guard: a quarter more */
+    if (strcmp(scheduler, "autofz") == 0)
+        assert_true(t.short_turns > 200);
+    else
+        assert_int_equal(t.short_turns, 0);
+    fakes_free(&f);
+}
+
+static void autofz_is_resumed_and_replayed(void **state)
+{
+    (void)state;
+    cores_by_shares("autofz");
+}
+
+static void legion_is_resumed_and_replayed(void **state)
+{
+    (void)state;
+    cores_by_shares("legion");
 }
 
 static void a_dying_arm_is_dropped(void **state)
@@ -294,6 +401,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_day_in_a_moment, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(same_seed_same_campaign, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(dropped_anywhere_goes_on, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(autofz_is_resumed_and_replayed, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(legion_is_resumed_and_replayed, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fresh_dir, remove_dir),
         cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fresh_dir,
                                         remove_dir),

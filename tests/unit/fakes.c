@@ -28,6 +28,7 @@ struct fake {
     struct rng rng;
     int arm;
     char *queue, *inbox; /* files: u16 depths found; i64 ids delivered */
+    char *known;         /* u16 depths given to it, as an import stays in a real one's queue */
     uint16_t depth;      /* deepest it knows */
     uint64_t batch, offered;
     int64_t from, cycle_ns;
@@ -48,6 +49,21 @@ static void learn_depth(struct fake *k, uint16_t depth)
         k->depth = depth;
 }
 
+static void recall(struct fake *k, const char *path)
+{
+    struct buf b = BUF_INIT(1 << 20);
+    if (fs_exists(path) && fs_read(path, &b, NULL) == 0)
+        for (size_t i = 0; i + 1 < b.len; i += 2)
+            learn_depth(k, *(uint16_t *)(void *)(b.p + i));
+    buf_free(&b);
+}
+
+static void take(struct fake *k, const struct input *in)
+{
+    append(k->known, in->data, 2);
+    learn_depth(k, *(const uint16_t *)in->data);
+}
+
 static void fire(void *arg)
 {
     struct fake *k = arg;
@@ -62,13 +78,12 @@ static int fake_start(struct instance *in, const struct input *seeds, size_t n, 
 {
     (void)e;
     struct fake *k = (struct fake *)in;
-    struct buf b = BUF_INIT(1 << 20);
-    if (again && fs_read(k->queue, &b, NULL) == 0)
-        for (size_t i = 0; i + 1 < b.len; i += 2)
-            learn_depth(k, *(uint16_t *)(void *)(b.p + i));
-    buf_free(&b);
+    if (again) {
+        recall(k, k->queue);
+        recall(k, k->known);
+    }
     for (size_t i = 0; i < n; i++)
-        learn_depth(k, *(const uint16_t *)seeds[i].data);
+        take(k, &seeds[i]);
     in->state = INST_PARKED;
     return 0;
 }
@@ -88,7 +103,7 @@ static int fake_deliver(struct instance *in, uint64_t batch, const struct input 
         for (size_t j = 0; j + 8 <= b.len; j += 8)
             k->f->doubles += memcmp(b.p + j, &v[i].id, 8) == 0;
         append(k->inbox, &v[i].id, 8);
-        learn_depth(k, *(const uint16_t *)v[i].data);
+        take(k, &v[i]);
     }
     buf_free(&b);
     k->offered = n;
@@ -210,6 +225,7 @@ static void fake_free(struct instance *in)
     loop_timer_clear(k->l, &k->timer);
     free(k->queue);
     free(k->inbox);
+    free(k->known);
     free(in->cursor);
     free(k);
 }
@@ -240,6 +256,7 @@ static int open_fake(void *arg, struct instance **out, const struct instance_opt
     k->cycle_ns = (3 + k->arm) * NS_PER_S;
     k->queue = fs_join(o->dir, "queue");
     k->inbox = fs_join(o->dir, "inbox");
+    k->known = fs_join(o->dir, "known");
     *out = &k->in;
     return rc;
 }
@@ -307,11 +324,16 @@ void fakes_init(struct fakes *f, int n_arms)
     *f = (struct fakes){.n_arms = n_arms, .dies = -1};
     struct table *t = &f->table;
     t->n_edges = FAKE_EDGES;
-    t->n_funcs = 1;
+    t->n_funcs = FAKE_FUNCS;
     t->n_preds = FAKE_EDGES - 1;
     t->edges = xcalloc(FAKE_EDGES, sizeof *t->edges);
     t->preds = xcalloc(FAKE_EDGES, sizeof *t->preds);
+    t->funcs = xcalloc(FAKE_FUNCS, sizeof *t->funcs);
+    for (uint16_t i = 0; i < FAKE_FUNCS; i++)
+        t->funcs[i] = (struct table_func){"fake", i * (FAKE_EDGES / FAKE_FUNCS), i};
     for (uint32_t i = 0; i < FAKE_EDGES; i++) {
+        t->edges[i].func = i / (FAKE_EDGES / FAKE_FUNCS);
+        t->edges[i].depth = (uint16_t)t->edges[i].func;
         t->edges[i].pred_off = i ? i - 1 : 0;
         t->edges[i].pred_n = i ? 1 : 0;
         t->edges[i].succ_n = 2;
@@ -326,6 +348,7 @@ void fakes_free(struct fakes *f)
 {
     free(f->table.edges);
     free(f->table.preds);
+    free(f->table.funcs);
 }
 
 struct campaign_env fakes_env(struct fakes *f, struct loop *l)

@@ -1,6 +1,6 @@
 /* fakes: fuzzers, an evaluator and a target that exist only as rules, on virtual time.
  *
- * The target is a chain of edges; an input is a depth (two bytes) and covers edges 0..depth.  An arm can
+ * The target is a chain of edges, every function of it calling the next; an input is a depth (two bytes) and covers edges 0..depth.  An arm can
  * go one edge deeper only where depth % arms is its own number, so no arm gets far without what the
  * others found.  Inputs whose depth is a multiple of 97 crash.  Fake instances keep their corpus in a
  * file in their directory, so a campaign can be dropped at any moment and resumed. */
@@ -11,6 +11,7 @@
 #include "campaign/replay.h"
 
 #define FAKE_EDGES 3000
+#define FAKE_FUNCS 150
 
 /* What is odd about one turn, so that two campaigns can differ in nothing else. */
 enum fake_odd { ODD_NONE = 0, ODD_EDGES, ODD_NOTHING, ODD_CRASH, ODD_TIME, ODD_END };

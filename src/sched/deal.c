@@ -1,0 +1,123 @@
+/* deal: whole cores from shares, and whose turn it is.  Knows no scheduler's rule. */
+#include "sched/deal.h"
+
+#include "base/die.h"
+
+/* What counts: nothing for those that cannot run, the same for all others when none of them has any. */
+static uint64_t effective(const struct deal *d, uint64_t weight[SCHED_MAX_ARMS])
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < d->n_arms; i++)
+        sum += weight[i] = deal_may(d, i) ? d->weight[i] : 0;
+    if (sum)
+        return sum;
+    for (int i = 0; i < d->n_arms; i++)
+        sum += weight[i] = deal_may(d, i);
+    return sum;
+}
+
+/* The arm to round up next: the largest remainder, then the larger weight, then the first. */
+static int best_remainder(const uint64_t *weight, const uint64_t *rest, int n)
+{
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (rest[i] > rest[best] || (rest[i] == rest[best] && weight[i] > weight[best]))
+            best = i;
+    return best;
+}
+
+static void make_whole(struct deal *d)
+{
+    uint64_t weight[SCHED_MAX_ARMS], rest[SCHED_MAX_ARMS], sum = effective(d, weight);
+    d->slots = d->asked ? d->asked : d->n_arms - __builtin_popcountll(d->dropped);
+    int left = d->slots;
+    for (int i = 0; i < d->n_arms; i++) {
+        uint64_t whole = weight[i] * (uint64_t)d->slots;
+        d->share[i] = (double)weight[i] / (double)sum;
+        d->cores[i] = (int)(whole / sum);
+        rest[i] = whole % sum;
+        left -= d->cores[i];
+    }
+    for (; left > 0; left--) {
+        int up = best_remainder(weight, rest, d->n_arms);
+        d->cores[up]++;
+        rest[up] = 0;
+    }
+}
+
+void deal_init(struct deal *d, int n_arms)
+{
+    *d = (struct deal){.n_arms = n_arms};
+    deal_start(d, NULL, DEAL_ONE_EACH);
+}
+
+void deal_start(struct deal *d, const uint64_t *weight, int slots)
+{
+    BUG_ON(slots < 0);
+    d->asked = slots < DEAL_MAX_SLOTS ? slots : DEAL_MAX_SLOTS;
+    d->next = 0;
+    for (int i = 0; i < d->n_arms; i++) {
+        uint64_t w = weight ? weight[i] : 1;
+        d->weight[i] = w < DEAL_MAX_WEIGHT ? w : DEAL_MAX_WEIGHT;
+    }
+    make_whole(d);
+}
+
+static uint64_t all_arms(const struct deal *d)
+{
+    return d->n_arms < 64 ? (UINT64_C(1) << d->n_arms) - 1 : UINT64_MAX;
+}
+
+static int arm_of_slot(const struct deal *d, int slot)
+{
+    int arm = 0;
+    for (; slot >= d->cores[arm]; arm++)
+        slot -= d->cores[arm];
+    return arm;
+}
+
+int deal_next(struct deal *d, uint64_t dropped)
+{
+    dropped &= all_arms(d);
+    if (dropped == all_arms(d))
+        return -1;
+    if (dropped != d->dropped) {
+        d->dropped = dropped;
+        d->next = 0;
+        make_whole(d);
+    }
+    int arm = arm_of_slot(d, d->next);
+    d->next = (d->next + 1) % d->slots;
+    return arm;
+}
+
+void deal_save(const struct deal *d, struct buf *out)
+{
+    wire_put_u64(out, (uint64_t)d->asked);
+    wire_put_u64(out, (uint64_t)d->next);
+    wire_put_u64(out, d->dropped);
+    for (int i = 0; i < d->n_arms; i++)
+        wire_put_u64(out, d->weight[i]);
+}
+
+void deal_load(struct deal *d, struct wire *w)
+{
+    struct deal in = {.n_arms = d->n_arms};
+    uint64_t asked = wire_u64(w), next = wire_u64(w);
+    in.dropped = wire_u64(w);
+    for (int i = 0; i < in.n_arms; i++) {
+        in.weight[i] = wire_u64(w);
+        w->bad = w->bad || in.weight[i] > DEAL_MAX_WEIGHT;
+    }
+    if (asked > DEAL_MAX_SLOTS || in.dropped >= all_arms(&in))
+        w->bad = true;
+    if (w->bad)
+        return;
+    in.asked = (int)asked;
+    make_whole(&in);
+    in.next = (int)next;
+    if (next < (uint64_t)in.slots)
+        *d = in;
+    else
+        w->bad = true;
+}

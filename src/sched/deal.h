@@ -1,0 +1,56 @@
+/* deal: shares of the cores as a sequence of choices (schedulers.md 5 item 11).
+ *
+ * Weights become whole cores that sum to the number of slots by largest remainder (ties: the larger
+ * weight, then roster order), in whole numbers throughout, so that a tie is a tie.  The slots lie in
+ * roster order; decision k of an assignment takes slot k mod slots, so that every `slots` decisions in a
+ * row give each arm exactly its cores.
+ *
+ *     deal_init(&d, n_arms);
+ *     deal_start(&d, weight, workers);     // a new assignment: from slot 0
+ *     arm = deal_next(&d, dropped);        // each decision
+ *
+ * Arms that cannot run: the first question with another set of them deals the same weights among those
+ * that can, equally when none of these has any, from slot 0 again. */
+#ifndef CAROL_SCHED_DEAL_H
+#define CAROL_SCHED_DEAL_H
+
+#include "sched/sched.h"
+#include "sched/wire.h"
+
+#define DEAL_ONE_EACH 0      /* as many slots as there are arms that can run */
+#define DEAL_MAX_SLOTS 65535 /* and weights up to this, so that their product is exact: */
+#define DEAL_MAX_WEIGHT (UINT64_C(1) << 41)
+
+struct deal {
+    int n_arms;
+    int asked; /* slots asked for, or DEAL_ONE_EACH */
+    uint64_t weight[SCHED_MAX_ARMS];
+    uint64_t dropped; /* dealt without these */
+    int next;         /* slot of the next decision */
+    /* Follow from the above. */
+    int slots;
+    double share[SCHED_MAX_ARMS]; /* of all cores, 0..1 */
+    int cores[SCHED_MAX_ARMS];    /* the same in whole slots */
+};
+
+/* Every arm one slot, none dropped. */
+void deal_init(struct deal *d, int n_arms);
+/* weight NULL: all the same.  Heavier than DEAL_MAX_WEIGHT counts as that. */
+void deal_start(struct deal *d, const uint64_t *weight, int slots);
+/* Whose turn it is; -1 when all are dropped, and then nothing moves. */
+int deal_next(struct deal *d, uint64_t dropped);
+static inline bool deal_may(const struct deal *d, int arm)
+{
+    return !(d->dropped >> arm & 1);
+}
+/* Of so many workers' cores; whole when there are as many slots as workers. */
+static inline double deal_cores(const struct deal *d, int arm, int workers)
+{
+    return (double)d->cores[arm] * workers / d->slots;
+}
+
+void deal_save(const struct deal *d, struct buf *out);
+/* Into a deal of the same number of arms; sets w->bad when what is there makes no sense. */
+void deal_load(struct deal *d, struct wire *w);
+
+#endif
