@@ -32,8 +32,15 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* A target of one block: what the map holds is no part of a decision. */
+static struct table_edge one_edge[1];
+static struct table_func one_func[1] = {{"f", 0, 0}};
+static const struct table tiny = {
+    .n_modules = 1, .n_edges = 1, .n_funcs = 1, .edges = one_edge, .funcs = one_func};
+
 struct run {
     struct sched *s;
+    struct ledger map;
     struct rng rng;
     int arms;
     uint64_t t;
@@ -58,7 +65,7 @@ static void grow_up(struct run *r, int turns)
         for (int i = 0; i < r->arms; i++)
             for (int k = 0; k < SIGNAL_COUNT; k++)
                 r->signals[i][k] = rng_unit(&r->rng);
-        sched_tick(r->s, (int64_t)r->t * TURN_NS / 6, NULL);
+        sched_tick(r->s, (int64_t)r->t * TURN_NS / 6, &r->map);
         ask(r);
         struct sched_outcome o = {.now_ns = r->d.now_ns, .reward = rng_unit(&r->rng)};
         if (r->d.choice >= 0)
@@ -89,17 +96,23 @@ static double measure(const char *name, int arms)
         roster[i] = names[i];
     }
     struct run *r = calloc(1, sizeof *r);
-    struct sched_settings st = {
-        .n_arms = arms, .arms = roster, .workers = arms, .seed = 1, .turn_ns = TURN_NS};
+    struct sched_settings st = {.n_arms = arms,
+                                .arms = roster,
+                                .workers = arms,
+                                .seed = 1,
+                                .turn_ns = TURN_NS,
+                                .table = &tiny};
     if (!r || sched_new(&r->s, name, &st, &e) < 0) {
         fprintf(stderr, "bench: %s: %s\n", name, e.msg);
         exit(3);
     }
     r->arms = arms;
     rng_seed(&r->rng, 1);
+    ledger_init(&r->map, &tiny);
     grow_up(r, 40 * arms);
     double ns = median_ns(r);
     sched_free(r->s);
+    ledger_free(&r->map);
     free(r);
     return ns;
 }

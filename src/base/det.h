@@ -14,7 +14,7 @@ double det_exp(double x);  /* 0 and infinity where the true value leaves the dou
 double det_log(double x);  /* 0: -infinity, below: NaN */
 double det_tanh(double x); /* never beyond 1 */
 /* Never beyond 1.  Holds for |x| <= 1e5; up to 1e6 the error is below 1e-16 but a result near 0 has fewer
- * good digits; from there on it grows, and soon the result is no number. */
+ * good digits; from there on it grows, and soon (of NaN and infinity too) the result means nothing. */
 double det_cos(double x);
 /* out[i] = det_cos(x[i]), the same bits, several at a time.  out may be x. */
 void det_cos_n(const double *x, double *out, int n);

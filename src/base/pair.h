@@ -4,6 +4,7 @@
 #ifndef CAROL_BASE_PAIR_H
 #define CAROL_BASE_PAIR_H
 
+#include <emmintrin.h>
 #include <stdint.h>
 
 typedef double pair __attribute__((vector_size(16), may_alias));
@@ -11,10 +12,11 @@ typedef int64_t pair_bits __attribute__((vector_size(16), may_alias));
 
 #define PAIR_ALIGNED __attribute__((aligned(16)))
 
-/* A comparison of pairs gives all ones or all zeros in each half; this picks by it. */
-static inline pair pair_choose(pair_bits which, pair yes, pair no)
+/* Each half of v, but not beyond -most and most (NaN: most). */
+static inline pair pair_clamp(pair v, double most)
 {
-    return (pair)(((pair_bits)yes & which) | ((pair_bits)no & ~which));
+    const pair hi = {most, most};
+    return (pair)_mm_max_pd(_mm_min_pd((__m128d)v, (__m128d)hi), (__m128d)-hi);
 }
 
 #endif

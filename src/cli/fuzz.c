@@ -32,7 +32,8 @@ static const char help[] =
     "  -j, --jobs N           cores to use (default: all)\n"
     "  -d, --duration TIME    budget: 90, 90s, 15m, 2h, 1d (default: until Ctrl-C)\n"
     "      --turn TIME        length of a turn (default: 120s; use 5s for runs of minutes)\n"
-    "  -s, --scheduler NAME   equal (default), random, single:FUZZER\n"
+    "  -s, --scheduler NAME   contextual (default), phase, bandfuzz, autofz, legion, equal, random,\n"
+    "                         single:FUZZER\n"
     "      --sched-opt KEY=VALUE    an option of the scheduler; may be repeated; 'help' lists "
     "them\n"
     "  -f, --fuzzers LIST     any of aflpp,darwin,honggfuzz,mopt,lafintel,radamsa (default: all)\n"
@@ -182,7 +183,7 @@ static void defaults(struct campaign_opts *o)
     clock_gettime(CLOCK_REALTIME, &ts);
     o->jobs = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     o->turn_ns = 120 * NS_PER_S;
-    o->scheduler = xstrdup("equal");
+    o->scheduler = xstrdup("contextual");
     o->mem_bytes = (uint64_t)2 << 30;
     o->timeout_ms = 1000;
     o->reward = REWARD_COVERAGE_INTERVAL;

@@ -39,11 +39,10 @@ void standard_apply(const struct standard *s, const double signals[SIGNAL_COUNT]
     const pair *r = (const pair *)raw, *mean = (const pair *)s->mean;
     const pair *inverse = (const pair *)s->inverse;
     pair *out = (pair *)x;
-    const pair most = {clamp, clamp}, zero = {0, 0};
+    const pair zero = {0, 0};
     for (int p = 0; p < FEATURES_X / 2; p++) {
         pair v = (r[p] - mean[p]) * inverse[p] + zero; /* + 0: no negative zero */
-        v = pair_choose(v > most, most, v);
-        out[p] = pair_choose(v < -most, -most, v);
+        out[p] = pair_clamp(v, clamp);
     }
 }
 

@@ -96,15 +96,22 @@ static double squared_width(const struct linear *m, const double phi[LINEAR_PADD
 {
     _Static_assert(LINEAR_PADDED == 18, "nine sums");
     pair y0 = {0}, y1 = {0}, y2 = {0}, y3 = {0}, y4 = {0}, y5 = {0}, y6 = {0}, y7 = {0}, y8 = {0};
-    for (int j = 0; j < LINEAR_DIM; j++) {
+    for (int j = 0; j < 8; j++) {
         const pair *c = (const pair *)m->inverse[j];
         pair f = {phi[j], phi[j]};
-        if (j < 8) {
-            y0 += c[0] * f;
-            y1 += c[1] * f;
-            y2 += c[2] * f;
-            y3 += c[3] * f;
-        }
+        y0 += c[0] * f;
+        y1 += c[1] * f;
+        y2 += c[2] * f;
+        y3 += c[3] * f;
+        y4 += c[4] * f;
+        y5 += c[5] * f;
+        y6 += c[6] * f;
+        y7 += c[7] * f;
+        y8 += c[8] * f;
+    }
+    for (int j = 8; j < LINEAR_DIM; j++) {
+        const pair *c = (const pair *)m->inverse[j];
+        pair f = {phi[j], phi[j]};
         y4 += c[4] * f;
         y5 += c[5] * f;
         y6 += c[6] * f;

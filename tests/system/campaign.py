@@ -95,7 +95,7 @@ def ensemble():
     out, before = TEMP / "ensemble", segments()
     budget = 24
     p = carol.start("fuzz", "-b", tote(), "-i", TOTE / "seeds", "-o", out, "-j", 2, "-d", f"{budget}s",
-                    "--turn", "2s", "--seed", 1, log=TEMP / "ensemble.log")
+                    "--turn", "2s", "--seed", 1, "-s", "equal", log=TEMP / "ensemble.log")
     began = time.monotonic()
     wait_until(lambda: turns_done(out) >= 2)
     reader = record(out)
@@ -422,7 +422,7 @@ def nasty():
     ok(len(list((out / "crashes").glob("*"))) == 1, "and the crashing seed is kept")
 
     out, code, text = short("leaky-out", nasty_target("leaky", "afl,hfuzz,neutral"), "-i", seed / "hello",
-                            "-d", "6s", "-m", "512M", "-f", "aflpp,honggfuzz")
+                            "-d", "6s", "-m", "512M", "-f", "aflpp,honggfuzz", "-s", "equal")
     s = carol.json("status", out, "--json")
     ok(code == 0 and min(a["turns"] for a in s["fuzzers"].values()) > 0
        and not any(a["dropped"] for a in s["fuzzers"].values()),
@@ -445,7 +445,8 @@ def nasty():
     fake.chmod(0o755)
     out = TEMP / "dying"
     code, text = carol.run("fuzz", "-b", tote(), "-i", TOTE / "seeds", "-o", out, "-j", 2, "--turn", "1s",
-                           "-f", "aflpp,honggfuzz", "-d", "7s", env={"CAROL_ENGINES": str(engines)})
+                           "-f", "aflpp,honggfuzz", "-d", "7s", "-s", "equal",
+                           env={"CAROL_ENGINES": str(engines)})
     s = carol.json("status", out, "--json")
     arms = s.get("fuzzers", {})
     ok(code == 0 and arms.get("honggfuzz", {}).get("dropped") and arms["honggfuzz"].get("why")
