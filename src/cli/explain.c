@@ -188,6 +188,14 @@ static bool is_standardised(const struct decision *d)
     return false;
 }
 
+/* At most six characters. */
+static const char *brief(double v, char out[16])
+{
+    double size = fabs(v);
+    snprintf(out, 16, size == 0 ? "%.0f" : size < 0.001 ? "%.0e" : size < 10 ? "%.3f" : "%.3g", v);
+    return out;
+}
+
 static void signal_rows(const struct decision *d, int from, int to)
 {
     bool both = is_standardised(d);
@@ -195,8 +203,9 @@ static void signal_rows(const struct decision *d, int from, int to)
         printf("%-21s", signal_name((enum signal_id)k));
         for (int i = from; i < to; i++) {
             const struct decision_arm *a = &d->arm[i];
+            char text[16];
             if (both)
-                printf("  %5.3g %+5.2f", a->signals[k], a->standardised[k]);
+                printf(" %6s %+5.2f", brief(a->signals[k], text), a->standardised[k]);
             else
                 printf("%13.4g", a->signals[k]);
         }
@@ -358,8 +367,10 @@ static void print_influence(const struct influence *f, const int order[SIGNAL_CO
 static void campaign_text(const struct subject *s, const struct influence *f,
                           const int order[SIGNAL_COUNT])
 {
-    printf("%s%s%s: %llu decisions\n\n", s->o->scheduler, s->o->params && *s->o->params ? ", " : "",
-           s->o->params ? s->o->params : "", (unsigned long long)f->decisions);
+    printf("%s: %llu decisions\n", s->o->scheduler, (unsigned long long)f->decisions);
+    if (s->o->params && *s->o->params)
+        printf("(%s)\n", s->o->params);
+    printf("\n");
     for (size_t i = 0; i < s->o->fuzzers.n; i++)
         printf("  %-12s %6llu  %5.1f %%\n", s->arms[i], (unsigned long long)f->choices[i],
                100 * share(f->choices[i], f->decisions));

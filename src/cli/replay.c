@@ -40,6 +40,7 @@ struct answer {
     struct replay r;
     struct strv arms;
     char *scheduler, *params; /* of this replay */
+    const char *given;        /* params that were asked for here */
     json_t *turns;            /* every decision, when asked for */
     bool other;
 };
@@ -85,6 +86,7 @@ static void choose_scheduler(struct answer *an, const struct args *a, struct jou
 {
     const char *was = j->o.params ? j->o.params : "";
     an->other = a->scheduler || a->params;
+    an->given = a->params ? a->params : "";
     an->scheduler = xstrdup(a->scheduler ? a->scheduler : j->o.scheduler);
     if (a->scheduler || !*was)
         an->params = xstrdup(a->params ? a->params : a->scheduler ? "" : was);
@@ -189,7 +191,7 @@ static void print_other(const struct answer *a)
 {
     const struct replay *r = &a->r;
     printf("%s%s%s on what happened: another choice at %llu of %llu decisions (%.1f %%)\n",
-           a->scheduler, *a->params ? " with " : "", a->params, (unsigned long long)r->differs,
+           a->scheduler, *a->given ? " with " : "", a->given, (unsigned long long)r->differs,
            (unsigned long long)r->decisions, percent(r->differs, r->decisions));
     if (r->mismatch.turn)
         printf("the first: turn %lld, %s ran, it would have chosen %s\n",

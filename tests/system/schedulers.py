@@ -71,7 +71,7 @@ def explains(name, out):
 
 def short(name):
     out = TEMP / name.replace(":", "-")
-    code, text = carol.run(*fuzz(name, out, "4s"))
+    code, text = carol.run(*fuzz(name, out, "3s"))
     if not ok(code == 0, f"{name}: a campaign of a few seconds ends with 0", f"{code}\n{text}"):
         return
     if replays(name, out):
