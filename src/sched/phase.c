@@ -191,12 +191,12 @@ static void explain_arm(const struct decision_arm *row, const char *name, struct
 {
     const double *phi = row->phi;
     double n = phi[PHI_REWARDS];
-    buf_printf(out, "%s is %s", name, phi[PHI_ROTTING] ? "rotting" : "rising");
-    if (phi[PHI_FULL])
+    buf_printf(out, "%s is %s", name, phi[PHI_ROTTING] != 0 ? "rotting" : "rising");
+    if (phi[PHI_FULL] != 0)
         buf_printf(out, " (Mann-Kendall z = %.2f)", phi[PHI_Z]);
     else
         buf_printf(out, " (%g reward%s, its window is not full)", n, n == 1 ? "" : "s");
-    if (phi[PHI_ROTTING])
+    if (phi[PHI_ROTTING] != 0)
         buf_printf(out, ": the mean of its last %g is %.3f", phi[PHI_HORIZON_OR_SLOPE],
                    row->mean - phi[PHI_BONUS]);
     else
@@ -212,7 +212,7 @@ static void phase_why(const struct decision *d, const char *const *arms, struct 
     int second = choose_second(d);
     if (d->choice < 0)
         return;
-    if (d->arm[d->choice].phi[PHI_DUE]) {
+    if (d->arm[d->choice].phi[PHI_DUE] != 0) {
         buf_printf(out, "warm-up: %s has not had its first turns yet, and goes first.\n",
                    arms[d->choice]);
         return;
