@@ -180,7 +180,7 @@ class Witness:
             for t, sql in self.TABLES.items():
                 self.seen[t].update(db.execute(sql, (max(self.seen[t], default=0),)))
             for i, state, rnd, reward in db.execute("SELECT id, state, round, reward FROM turns"):
-                done = (state, rnd, reward) if state in (COMMITTED, VOID) else None
+                done = (state, rnd, reward) if rnd else None  # void without a round: being recovered
                 self.turns[i] = self.turns.get(i) or done
             for (now,) in db.execute("SELECT elapsed_ns FROM clock"):
                 if now < self.clock:
