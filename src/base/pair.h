@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef double pair __attribute__((vector_size(16), may_alias));
-typedef int64_t pair_bits __attribute__((vector_size(16), may_alias));
+typedef uint64_t pair_bits __attribute__((vector_size(16), may_alias));
 
 #define PAIR_ALIGNED __attribute__((aligned(16)))
 

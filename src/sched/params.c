@@ -76,10 +76,10 @@ static int unknown(const struct param *params, const char *scheduler, const char
     struct buf b = BUF_INIT(4096);
     for (const struct param *p = params; p && p->key; p++)
         buf_printf(&b, "%s%s", p == params ? "" : ", ", p->key);
-    int rc = b.len ? err_usage(e, "--sched-opt %s: the scheduler %s has no such option; it has: %s",
-                               key, scheduler, b.p)
-                   : err_usage(e, "--sched-opt %s: the scheduler %s takes no options", key,
-                               scheduler);
+    int rc =
+        b.len ? err_usage(e, "--sched-opt %s: the scheduler %s has no such option; it has: %s", key,
+                          scheduler, b.p)
+              : err_usage(e, "--sched-opt %s: the scheduler %s takes no options", key, scheduler);
     buf_free(&b);
     return rc;
 }
