@@ -29,8 +29,9 @@ struct arm {
     int (*harvest)(struct live *lv, struct harvest *h, struct err *e);
     void (*harvested)(struct live *lv, const struct harvest *h); /* may prune; may be NULL */
     void (*line)(struct live *lv, const char *line); /* a line of its output; may be NULL */
-    bool own_proc;     /* it looks its target up in /proc (proc/cage.h) */
-    const char *noise; /* lines with this text in them are not logged; may be NULL */
+    void (*close)(struct live *lv); /* the instance ends: free what lv->own holds; may be NULL */
+    bool own_proc;                  /* it looks its target up in /proc (proc/cage.h) */
+    const char *noise;              /* lines with this text in them are not logged; may be NULL */
 };
 
 extern const struct arm arm_aflpp, arm_darwin, arm_honggfuzz, arm_mopt, arm_lafintel, arm_radamsa;

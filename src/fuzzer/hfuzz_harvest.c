@@ -1,7 +1,8 @@
 /* hfuzz_harvest: reads what honggfuzz found: each file of new and crash exactly once, without what is only
  * the echo of an import.
  *
- * Every file seen gets a line in DIR/finds; the cursor is the number of lines that the store has.
+ * Every file seen gets a line in DIR/finds; the cursor is the number of lines that the store has.  That list
+ * grows for ever, so it is kept in memory and only its new part is read.
  *
  * honggfuzz tells crashes apart by the faulting address too, which for a wild pointer gives a new file at
  * nearly every crash: of one place (signal, program counter, stack) only the first few are kept. */
@@ -35,33 +36,126 @@ static uint64_t cursor_of(const char *s)
     return n;
 }
 
-/* A last line without its newline was cut by a kill and does not count. */
-static int read_list(struct live *lv, struct strv *list, struct err *e)
+/* DIR/finds in memory. */
+struct finds {
+    struct strv names;   /* in the order of the file */
+    const char **sorted; /* the same, by name */
+    size_t sorted_n;
+    size_t read; /* bytes of the file that `names` stands for */
+};
+
+static struct finds *finds_of(struct live *lv)
 {
-    char *path = fs_join(lv->o.dir, "finds");
-    struct buf b = BUF_INIT((size_t)1 << 30);
-    int rc = fs_exists(path) ? fs_read(path, &b, e) : 0;
-    for (char *line = b.p, *end; rc == 0 && line && (end = strchr(line, '\n')); line = end + 1) {
+    if (!lv->own)
+        lv->own = xcalloc(1, sizeof(struct finds));
+    return lv->own;
+}
+
+void hfuzz_close(struct live *lv)
+{
+    struct finds *f = lv->own;
+    if (!f)
+        return;
+    strv_free(&f->names);
+    free(f->sorted);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many of the sorted names come before this one. */
+static size_t rank_of(const struct finds *f, const char *name)
+{
+    size_t low = 0, high = f->sorted_n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (strcmp(f->sorted[mid], name) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool is_listed(const struct finds *f, const char *name)
+{
+    size_t i = rank_of(f, name);
+    return i < f->sorted_n && strcmp(f->sorted[i], name) == 0;
+}
+
+/* A new name, in its place. */
+static void add_name(struct finds *f, char *name)
+{
+    size_t i = rank_of(f, name);
+    strv_take(&f->names, name);
+    f->sorted = xrealloc(f->sorted, f->names.n * sizeof *f->sorted);
+    memmove(f->sorted + i + 1, f->sorted + i, (f->sorted_n - i) * sizeof *f->sorted);
+    f->sorted[i] = name;
+    f->sorted_n++;
+}
+
+/* The lines of a text; returns how many bytes they are.  A last line without its newline was cut by a
+ * kill and does not count. */
+static size_t add_lines(struct finds *f, char *text)
+{
+    char *line = text;
+    for (char *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = 0;
         if (*line)
-            strv_add(list, line);
+            strv_add(&f->names, line);
     }
-    buf_free(&b);
+    if (f->names.n > f->sorted_n) {
+        f->sorted_n = f->names.n;
+        f->sorted = xrealloc(f->sorted, f->sorted_n * sizeof *f->sorted);
+        memcpy(f->sorted, f->names.v, f->sorted_n * sizeof *f->sorted);
+        qsort(f->sorted, f->sorted_n, sizeof *f->sorted, by_name);
+    }
+    return (size_t)(line - text);
+}
+
+/* What the file has beyond what we know of it: the whole of it once, and usually nothing. */
+static int read_list(struct live *lv, struct finds *f, struct err *e)
+{
+    char *path = fs_join(lv->o.dir, "finds");
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+    struct stat st;
+    if (fd < 0)
+        rc = errno == ENOENT ? 0 : err_sys(e, "cannot open %s", path);
+    else if (fstat(fd, &st) < 0)
+        rc = err_sys(e, "cannot read %s", path);
+    else if ((size_t)st.st_size > f->read) {
+        size_t n = (size_t)st.st_size - f->read;
+        char *text = xmalloc(n + 1);
+        ssize_t got = pread(fd, text, n, (off_t)f->read);
+        if (got < 0)
+            rc = err_sys(e, "cannot read %s", path);
+        text[got > 0 ? got : 0] = 0;
+        f->read += add_lines(f, text);
+        free(text);
+    }
+    if (fd >= 0)
+        close(fd);
     free(path);
     return rc;
 }
 
-static int append_list(struct live *lv, const struct strv *names, struct err *e)
+/* Behind the last whole line: one that was cut is written over. */
+static int append_list(struct live *lv, struct finds *f, const struct strv *names, struct err *e)
 {
     char *path = fs_join(lv->o.dir, "finds");
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     int rc = fd < 0 ? err_sys(e, "cannot open %s", path) : 0;
-    buf_str(&b, "\n"); /* ends a line that was cut */
     for (size_t i = 0; i < names->n; i++)
         buf_printf(&b, "%s\n", names->v[i]);
+    if (rc == 0 && ftruncate(fd, (off_t)f->read) < 0)
+        rc = err_sys(e, "cannot write %s", path);
     if (rc == 0)
         rc = fs_write_fd(fd, b.p, b.len, e);
+    if (rc == 0)
+        f->read += b.len;
     if (fd >= 0)
         close(fd);
     buf_free(&b);
@@ -93,13 +187,8 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Files of DIR/sub that `sorted` does not name. */
-static int scan(struct live *lv, const char *sub, char **sorted, size_t n, struct seen **out,
+/* Files of DIR/sub that are not listed yet. */
+static int scan(struct live *lv, const struct finds *f, const char *sub, struct seen **out,
                 size_t *count, struct err *e)
 {
     char *dir = fs_join(lv->o.dir, sub);
@@ -110,7 +199,7 @@ static int scan(struct live *lv, const char *sub, char **sorted, size_t n, struc
         char *path = fs_join(dir, names.v[i]);
         bool mine = strcmp(sub_of(names.v[i]), sub) == 0 && stat(path, &st) == 0 &&
                     S_ISREG(st.st_mode) && is_whole(names.v[i], &st);
-        if (mine && !(n && bsearch(&names.v[i], sorted, n, sizeof *sorted, by_name))) {
+        if (mine && !is_listed(f, names.v[i])) {
             *out = xrealloc(*out, (*count + 1) * sizeof **out);
             (*out)[(*count)++] = (struct seen){st.st_mtim, xstrdup(names.v[i])};
         }
@@ -121,21 +210,18 @@ static int scan(struct live *lv, const char *sub, char **sorted, size_t n, struc
     return rc;
 }
 
-/* Length of "SIGSEGV.PC.x.STACK.y", the place of a crash; 0: not such a name. */
-static size_t place_len(const char *name)
+/* Of this crash's place, "SIGSEGV.PC.x.STACK.y", there are enough. */
+static bool is_surplus(const struct finds *f, const char *name)
 {
-    const char *end = strstr(name, ".CODE.");
-    return end && !str_ends(name, CORPUS_SUFFIX) ? (size_t)(end - name) : 0;
-}
-
-static bool is_surplus(const char *name, const struct strv *list, const struct strv *fresh)
-{
-    size_t len = place_len(name), same = 0;
-    for (size_t i = 0; len && i < list->n + fresh->n; i++) {
-        const char *other = i < list->n ? list->v[i] : fresh->v[i - list->n];
-        same += place_len(other) == len && strncmp(other, name, len) == 0;
-    }
-    return same >= PER_PLACE;
+    const char *code = strstr(name, ".CODE.");
+    if (!code || str_ends(name, CORPUS_SUFFIX))
+        return false;
+    char *place = str_fmt("%.*s.CODE.", (int)(code - name), name);
+    size_t first = rank_of(f, place), i = first;
+    while (i < f->sorted_n && i - first < PER_PLACE && str_starts(f->sorted[i], place))
+        i++;
+    free(place);
+    return i - first >= PER_PLACE;
 }
 
 static void drop_crash(struct live *lv, char *name)
@@ -146,34 +232,33 @@ static void drop_crash(struct live *lv, char *name)
     free(name);
 }
 
-/* Bring DIR/finds, and `list` with it, up to date. */
-static int update_list(struct live *lv, struct strv *list, struct err *e)
+/* Bring DIR/finds up to date with the directories.  A name that could not be written is forgotten with all
+ * the rest: then the file is read again. */
+static int update_list(struct live *lv, struct finds *f, struct err *e)
 {
     struct seen *seen = NULL;
     struct strv fresh = {0};
-    size_t count = 0, n = list->n;
-    char **sorted = n ? xmalloc(n * sizeof *sorted) : NULL;
-    if (n) {
-        memcpy(sorted, list->v, n * sizeof *sorted);
-        qsort(sorted, n, sizeof *sorted, by_name);
-    }
-    int rc = scan(lv, "new", sorted, n, &seen, &count, e);
+    size_t count = 0;
+    int rc = scan(lv, f, "new", &seen, &count, e);
     if (rc == 0)
-        rc = scan(lv, "crash", sorted, n, &seen, &count, e);
+        rc = scan(lv, f, "crash", &seen, &count, e);
     if (count)
         qsort(seen, count, sizeof *seen, by_time);
     for (size_t i = 0; i < count; i++)
-        if (is_surplus(seen[i].name, list, &fresh))
+        if (is_surplus(f, seen[i].name)) {
             drop_crash(lv, seen[i].name);
-        else
-            strv_take(&fresh, seen[i].name);
+        } else {
+            strv_add(&fresh, seen[i].name);
+            add_name(f, seen[i].name);
+        }
     if (rc == 0 && fresh.n)
-        rc = append_list(lv, &fresh, e);
-    for (size_t i = 0; rc == 0 && i < fresh.n; i++)
-        strv_add(list, fresh.v[i]);
+        rc = append_list(lv, f, &fresh, e);
+    if (rc < 0 && fresh.n) {
+        hfuzz_close(lv);
+        *f = (struct finds){0};
+    }
     strv_free(&fresh);
     free(seen);
-    free(sorted);
     return rc;
 }
 
@@ -216,32 +301,31 @@ static int add_find(struct live *lv, const char *name, const struct inbox_known 
 
 int hfuzz_harvest(struct live *lv, struct harvest *h, struct err *e)
 {
-    struct strv list = {0};
+    struct finds *f = finds_of(lv);
     struct inbox_known known = {0};
-    int rc = read_list(lv, &list, e);
+    int rc = read_list(lv, f, e);
     if (rc == 0)
-        rc = update_list(lv, &list, e);
+        rc = update_list(lv, f, e);
     if (rc == 0)
         rc = inbox_known_load(lv->o.dir, &known, e);
-    for (uint64_t i = cursor_of(lv->in.cursor); rc == 0 && i < list.n; i++)
-        rc = add_find(lv, list.v[i], &known, h, e);
+    for (uint64_t i = cursor_of(lv->in.cursor); rc == 0 && i < f->names.n; i++)
+        rc = add_find(lv, f->names.v[i], &known, h, e);
     free(h->cursor);
-    h->cursor = str_fmt("%zu", list.n);
+    h->cursor = str_fmt("%zu", f->names.n);
     inbox_known_free(&known);
-    strv_free(&list);
     return rc;
 }
 
 void hfuzz_harvested(struct live *lv, const struct harvest *h)
 {
-    struct strv list = {0};
+    struct finds *f = finds_of(lv);
     uint64_t end = cursor_of(h->cursor);
-    if (read_list(lv, &list, NULL) == 0)
-        for (uint64_t i = cursor_of(lv->in.cursor); i < end && i < list.n; i++)
-            if (str_ends(list.v[i], CORPUS_SUFFIX)) {
-                char *path = str_fmt("%s/new/%s", lv->o.dir, list.v[i]);
-                unlink(path);
-                free(path);
-            }
-    strv_free(&list);
+    if (read_list(lv, f, NULL) < 0)
+        return;
+    for (uint64_t i = cursor_of(lv->in.cursor); i < end && i < f->names.n; i++)
+        if (str_ends(f->names.v[i], CORPUS_SUFFIX)) {
+            char *path = str_fmt("%s/new/%s", lv->o.dir, f->names.v[i]);
+            unlink(path);
+            free(path);
+        }
 }

@@ -277,6 +277,7 @@ const struct arm arm_honggfuzz = {
     .taken = taken,
     .harvest = hfuzz_harvest,
     .harvested = hfuzz_harvested,
+    .close = hfuzz_close,
     .own_proc = true,
     .noise = "Launched new persistent pid",
 };

@@ -440,6 +440,8 @@ static void instance_free(struct instance *in)
     ctlpage_unmap(lv->page);
     live_free_opts(&lv->o);
     free(in->cursor);
+    if (lv->arm->close)
+        lv->arm->close(lv);
     free(lv->own);
     free(lv->p);
     free(lv);

@@ -23,7 +23,7 @@ struct live {
     struct ctl_page *page; /* mapped DIR/ctl */
     uint64_t offered;      /* imports delivered so far, in all */
     uint64_t batch;        /* the batch under delivery (arm->deliver) */
-    void *own;             /* the arm's own state, freed with free() */
+    void *own;             /* the arm's own state, freed with free() after arm->close */
     /* the rest belongs to fuzzer/instance.c */
     struct live_private *p;
 };

@@ -121,6 +121,42 @@ static void a_file_is_harvested_once_over_restarts(void **state)
     free(cursor);
 }
 
+/* The list of finds grows for ever: what was read of it is not read again. */
+static void of_the_list_only_the_new_part_is_read(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    put(w, "new", NAME_5, "first");
+    assert_int_equal(harvest(w, &h, true), 1);
+    char *cursor = strdup(h.cursor);
+    harvest_free(&h);
+    put(w, "", "finds", NAME_6 "\n"); /* of the same length */
+    put(w, "new", NAME_5, "first");
+    assert_int_equal(harvest(w, &h, true), 0);
+    harvest_free(&h);
+    open_in(w, cursor); /* a new supervisor reads it whole */
+    put(w, "new", NAME_5, "first");
+    assert_int_equal(harvest(w, &h, true), 1);
+    harvest_free(&h);
+    free(cursor);
+}
+
+static void a_line_cut_by_a_kill_is_written_over(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    put(w, "", "finds", NAME_6 "\nSIGSEGV.PC.1.STA");
+    put(w, "crash", "SIGSEGV.PC.1.STACK.2.CODE.1.ADDR.0.INSTR.x.fuzz", "boom");
+    open_in(w, "1");
+    assert_int_equal(harvest(w, &h, true), 1);
+    assert_string_equal(h.cursor, "2");
+    open_in(w, h.cursor);
+    harvest_free(&h);
+    assert_int_equal(harvest(w, &h, true), 0);
+    assert_string_equal(h.cursor, "2");
+    harvest_free(&h);
+}
+
 static void a_file_cut_by_a_kill_is_left_out(void **state)
 {
     struct world *w = *state;
@@ -218,6 +254,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_file_is_harvested_once_over_restarts),
+        T(of_the_list_only_the_new_part_is_read),
+        T(a_line_cut_by_a_kill_is_written_over),
         T(a_file_cut_by_a_kill_is_left_out),
         T(echoes_of_what_we_gave_are_no_finds),
         T(crashes_and_hangs_are_told_apart),
