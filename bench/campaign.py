@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
 """What a campaign costs: see campaign.sh."""
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-CAROL, ROOT, WHICH = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tests" / "system"))
-from campaign_kit import Carol
+from on_tote import SEEDS, built, carol, verdict
 
-carol = Carol(CAROL)
+WHICH = sys.argv[2]
 
 
 def memory_kb(pid):
@@ -25,7 +22,7 @@ def memory_kb(pid):
 
 def measure(temp, seconds, turn, limit):
     out = temp / f"turn{turn}"
-    p = carol.start("fuzz", "-b", temp / "tote", "-i", ROOT / "examples/tote/seeds", "-o", out, "-d",
+    p = carol.start("fuzz", "-b", temp / "tote", "-i", SEEDS, "-o", out, "-d",
                     f"{seconds}s", "--turn", f"{turn}s", log=temp / "log")
     samples = []
     while p.poll() is None:
@@ -49,19 +46,12 @@ def measure(temp, seconds, turn, limit):
 
 def main():
     good = True
-    with tempfile.TemporaryDirectory(prefix="carol-bench-") as name:
-        temp = Path(name)
-        code, text = carol.run("build", "-o", temp / "tote", ROOT / "examples/tote/tote.c",
-                               ROOT / "examples/tote/tote_fuzzer.c")
-        if code != 0:
-            print(text)
-            return 1
+    with built() as temp:
         if WHICH in ("short", "both"):
             good &= measure(temp, 60, 5, 0.90)
         if WHICH in ("long", "both"):
             good &= measure(temp, 245, 120, 0.97)
-    print("holds" if good else "DOES NOT HOLD")
-    return 0 if good else 1
+    return verdict(good)
 
 
 sys.exit(main())

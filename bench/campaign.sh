@@ -5,4 +5,4 @@
 #   bench/campaign.sh [short|long|both]     CAROL=path of carol
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-exec python3 "$root/bench/campaign.py" "${CAROL:-$root/carol}" "$root" "${1:-both}"
+exec python3 "$root/bench/campaign.py" "${CAROL:-$root/carol}" "${1:-both}"

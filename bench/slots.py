@@ -2,23 +2,19 @@
 """Two slots against one: see slots.sh."""
 import statistics
 import sys
-import tempfile
-from pathlib import Path
 
-CAROL, ROOT, SECONDS = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tests" / "system"))
-from campaign_kit import Carol, rows
+from on_tote import SEEDS, built, carol, rows, verdict
 
+SECONDS = int(sys.argv[2])
 PAIRS = 5
-carol = Carol(CAROL)
 
 
 def rates(temp, name, jobs, scheduler):
     """Executions per second of campaign, and per CPU second its fuzzers got, which a busy machine does not
     spoil; every fuzzer weighs the same in both."""
     out = temp / name
-    code, text = carol.run("fuzz", "-b", temp / "tote", "-i", ROOT / "examples/tote/seeds", "-o", out,
+    code, text = carol.run("fuzz", "-b", temp / "tote", "-i", SEEDS, "-o", out,
                            "-d", f"{SECONDS}s", "--turn", "1s", "-j", jobs, "-s", scheduler, "--seed", 5)
     if code != 0:
         raise SystemExit(f"the campaign failed ({code}):\n{text}")
@@ -32,13 +28,7 @@ def rates(temp, name, jobs, scheduler):
 
 def main():
     good = True
-    with tempfile.TemporaryDirectory(prefix="carol-bench-") as name:
-        temp = Path(name)
-        code, text = carol.run("build", "-o", temp / "tote", ROOT / "examples/tote/tote.c",
-                               ROOT / "examples/tote/tote_fuzzer.c")
-        if code != 0:
-            print(text)
-            return 1
+    with built() as temp:
         for scheduler in ("single:aflpp", "equal"):
             wall, cpu = [], []
             for i in range(PAIRS):
@@ -52,8 +42,7 @@ def main():
                   f"{statistics.median(cpu):.2f} times the work per CPU second (medians of {PAIRS})",
                   flush=True)
             good &= statistics.median(wall) >= 1.7 or statistics.median(cpu) >= 0.85
-    print("holds" if good else "DOES NOT HOLD: neither x1.7 by the clock nor x0.85 per CPU second")
-    return 0 if good else 1
+    return verdict(good, ": neither x1.7 by the clock nor x0.85 per CPU second")
 
 
 sys.exit(main())

@@ -5,4 +5,4 @@
 #   bench/slots.sh [SECONDS PER RUN]     CAROL=path of carol
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-exec python3 "$root/bench/slots.py" "${CAROL:-$root/carol}" "$root" "${1:-15}"
+exec python3 "$root/bench/slots.py" "${CAROL:-$root/carol}" "${1:-15}"

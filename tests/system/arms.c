@@ -7,8 +7,8 @@
  * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
  * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), storm (kill -9 at
  * any moment), bare (an engine that does not load the library: SIGSTOP), sizes (60 imports of 1 byte to
- * 1 MB), badseeds (all seeds crash, hang or are empty), clock (the wall clock is set; arms_clock.c), bench
- * (for bench/control.sh).  TAP on stdout.
+ * 1 MB), badseeds (all seeds crash, hang or are empty), clock (the wall clock is set; arms_clock.c).
+ * TAP on stdout.
  * CAROL_TEST_DICT: a dictionary; CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays. */
 #include "arms.h"
 
@@ -149,27 +149,6 @@ static void phase_sizes(void)
     free(data);
 }
 
-/* For bench/control.sh: one long turn on one cpu; the executions are those of the fuzzer's own statistics,
- * so that it can be measured without the library as well. */
-static void phase_bench(void)
-{
-    const char *s = getenv("CAROL_BENCH_SECONDS");
-    struct tree_usage u;
-    struct err e = {0};
-    struct turn_quota q = {.cap_ns = (int64_t)((s ? strtod(s, NULL) : 8) * 1e9)};
-    int64_t ready = loop_now(t.loop) - t.started_at;
-    if (t.in->ops->resume(t.in, &q, 0, &e) < 0 ||
-        wait_event("turn", 600 * NS_PER_S) != INSTANCE_PARKED)
-        give_up("bench", e.msg);
-    int64_t park = t.in->report.park_ns;
-    t.in->ops->usage(t.in, &u);
-    t.in->ops->stop(t.in);
-    wait_event("stop", 10 * NS_PER_S);
-    printf("bench %.0f execs/cpu-s, park %.2f ms, ready %.0f ms, parked %llu KB\n",
-           stat_of("execs_done") / ((double)u.cpu_ns / 1e9), (double)park / 1e6,
-           (double)ready / 1e6, (unsigned long long)u.rss_kb);
-}
-
 /* Nothing to start with that works: the second start adds an input of its own. */
 static void phase_bad_seeds(void)
 {
@@ -195,7 +174,7 @@ int main(int argc, char **argv)
 {
     if (argc != 5) {
         fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin TARGET "
-                        "turns|slow|kill|orphan|storm|bare|sizes|clock|bench|badseeds\n");
+                        "turns|slow|kill|orphan|storm|bare|sizes|clock|badseeds\n");
         return 2;
     }
     bool orphan = strcmp(argv[4], "orphan") == 0;
@@ -221,8 +200,6 @@ int main(int argc, char **argv)
         phase_bare();
     else if (strcmp(argv[4], "sizes") == 0)
         phase_sizes();
-    else if (strcmp(argv[4], "bench") == 0)
-        phase_bench();
     else if (strcmp(argv[4], "storm") == 0)
         phase_storm();
     else if (strcmp(argv[4], "turns") == 0)

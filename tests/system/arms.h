@@ -40,7 +40,7 @@ struct arms {
     size_t parks;
     uint64_t execs; /* of all turns, and their time */
     int64_t active_ns;
-    int64_t started_at, cpu_parked_ns, paused_ns, next_pause_ns;
+    int64_t cpu_parked_ns, paused_ns, next_pause_ns;
     pid_t pids[16]; /* of the fuzzer in each of its lives */
     size_t n_pids;
 };

@@ -304,7 +304,7 @@ void start(bool again)
     struct input in[16];
     struct err e = {0};
     inputs_of(in, 0, again ? 0 : t.n_given);
-    int64_t at = t.started_at = loop_now(t.loop);
+    int64_t at = loop_now(t.loop);
     if (t.in->ops->start(t.in, in, again ? 0 : t.n_given, again, &e) < 0)
         give_up("start", e.msg);
     if (wait_event("start", 60 * NS_PER_S) != INSTANCE_READY)
