@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "proc/loop.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +81,23 @@ void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, s
 {
     fold_ask(f, now_ns, worker, dropped, d);
     fold_dispatched(f, d);
+}
+
+struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t turn_ns,
+                             int64_t left_ns)
+{
+    const struct tally_arm *a = &f->tally.arm[d->choice];
+    int64_t ns = d->turn_ns ? d->turn_ns : turn_ns;
+    struct turn_quota q = {.cap_ns = ns};
+    if (a->cycles) {
+        double mean = (double)a->active_ns / (double)a->cycles;
+        double cycles = floor((double)ns / (mean > 1 ? mean : 1));
+        q.cycles = cycles < 1 ? 1 : (uint64_t)cycles;
+        q.cap_ns = ns + ns / 4;
+    }
+    if (left_ns && q.cap_ns > left_ns)
+        q.cap_ns = left_ns > NS_PER_MS ? left_ns : NS_PER_MS;
+    return q;
 }
 
 static void learn(struct fold *f, const struct store_turn *row, const struct decision *d,

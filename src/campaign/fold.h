@@ -12,6 +12,7 @@
 
 #include "campaign/tally.h"
 #include "context/context.h"
+#include "fuzzer/fuzzer.h"
 #include "reward/ledger.h"
 #include "reward/reward.h"
 #include "sched/sched.h"
@@ -53,6 +54,10 @@ void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, s
  * says; then d->choice, be it whose it may, is running. */
 void fold_ask(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d);
 void fold_dispatched(struct fold *f, const struct decision *d);
+/* How long the turn of d may be (SPEC 2): floor(T_I / mean duration of one cycle of its fuzzer) cycles, by
+ * time alone while that is unknown; left_ns of the budget are left (0: it has none). */
+struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t turn_ns,
+                             int64_t left_ns);
 /* Complete a turn: sets row's round, new_edges, raw, reward, rarity and sec from what its inputs
  * covered (row->state says COMMITTED or VOID, row->end_ns when), and learns from it. */
 void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,

@@ -18,7 +18,13 @@ static int stored_options(struct campaign_opts *o, struct err *e)
     int rc = store_open(&s, o->out, STORE_READ, e);
     if (rc < 0)
         return rc;
-    rc = settings_read(o, s, e);
+    char *simulated = store_get(s, "simulated");
+    rc = simulated
+             ? err_usage(e,
+                         "%s is a simulated campaign ('carol sim'): there is nothing to go on with",
+                         o->out)
+             : settings_read(o, s, e);
+    free(simulated);
     if (o->budget_given)
         o->budget_ns = budget;
     store_close(s);

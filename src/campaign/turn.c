@@ -5,7 +5,6 @@
 #include "base/die.h"
 #include "base/log.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,24 +59,10 @@ static int claim_imports(struct campaign *c, struct turn *t, struct err *e)
     return rc < 0 ? rc : 0;
 }
 
-/* Cycles per turn (SPEC 2): floor(T_I / mean duration of one cycle), by time alone while unknown. */
 static struct turn_quota quota_of(const struct campaign *c, const struct decision *d)
 {
-    const struct tally_arm *a = &c->f.tally.arm[d->choice];
-    int64_t turn_ns = d->turn_ns ? d->turn_ns : c->o.turn_ns;
-    struct turn_quota q = {.cap_ns = turn_ns};
-    if (a->cycles) {
-        double mean = (double)a->active_ns / (double)a->cycles;
-        double cycles = floor((double)turn_ns / (mean > 1 ? mean : 1));
-        q.cycles = cycles < 1 ? 1 : (uint64_t)cycles;
-        q.cap_ns = turn_ns + turn_ns / 4;
-    }
-    if (c->o.budget_ns) {
-        int64_t left = c->o.budget_ns - campaign_now(c);
-        if (q.cap_ns > left)
-            q.cap_ns = left > NS_PER_MS ? left : NS_PER_MS;
-    }
-    return q;
+    int64_t left = c->o.budget_ns ? c->o.budget_ns - campaign_now(c) : 0;
+    return fold_quota(&c->f, d, c->o.turn_ns, c->o.budget_ns && left <= 0 ? 1 : left);
 }
 
 int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, struct turn **out,

@@ -3,6 +3,8 @@
 
 #include "campaign/settings.h"
 
+#include <stdlib.h>
+
 static int load_table(struct journal *j, struct err *e)
 {
     int rc = manifest_load(j->o.build, j->o.target, &j->manifest, e);
@@ -24,6 +26,9 @@ int journal_open(struct journal *j, const char *out, bool edges, struct err *e)
         rc = settings_read(&j->o, j->store, e);
     if (rc == 0 && edges)
         rc = load_table(j, e);
+    char *simulated = rc == 0 ? store_get(j->store, "simulated") : NULL;
+    j->simulated = simulated != NULL;
+    free(simulated);
     settings_fold(&j->o, edges ? &j->table : NULL, &j->fold);
     return rc;
 }

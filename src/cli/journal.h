@@ -21,6 +21,7 @@ struct journal {
     struct manifest manifest;
     struct table table;
     struct fold_settings fold;
+    bool simulated; /* by `carol sim` */
 };
 
 /* edges: also the target's neutral table, without which no turn can be folded. */

@@ -42,7 +42,7 @@ struct answer {
     char *scheduler, *params; /* of this replay */
     const char *given;        /* params that were asked for here */
     json_t *turns;            /* every decision, when asked for */
-    bool other;
+    bool other, simulated;
 };
 
 static void add_param(struct args *a, const char *v)
@@ -103,6 +103,7 @@ static int replay(const struct args *a, struct answer *an, struct err *e)
     int rc = journal_open(&j, a->out, true, e);
     if (rc == 0) {
         choose_scheduler(an, a, &j);
+        an->simulated = j.simulated;
         for (size_t i = 0; i < j.o.fuzzers.n; i++)
             strv_add(&an->arms, j.o.fuzzers.v[i]);
         how.other = an->other;
@@ -142,6 +143,7 @@ static void print_json(const struct answer *a)
                           a->params, "differs", (json_int_t)r->differs, "choices",
                           counts_json(a, r->choices), "logged", counts_json(a, r->logged), "none",
                           (json_int_t)r->none, "open_turns", (json_int_t)r->n_open);
+    json_object_set_new(o, "simulated", json_boolean(a->simulated));
     if (!a->other)
         json_object_set_new(o, "state_equal", json_boolean(r->state_equal));
     if (json_array_size(a->turns))
@@ -213,6 +215,8 @@ static void print_answer(const struct answer *a, bool json)
         return;
     }
     print_turns(a);
+    if (a->simulated)
+        printf("simulated: ");
     if (a->other)
         print_other(a);
     else

@@ -28,6 +28,15 @@ static const char *state_of(struct store *s, const char *dir)
     return store_is_locked(dir) ? "running" : ended ? "ended" : "interrupted";
 }
 
+/* Made by `carol sim`: no fuzzer and no target ran. */
+static bool is_simulated(struct store *s)
+{
+    char *said = store_get(s, "simulated");
+    bool yes = said && strcmp(said, "1") == 0;
+    free(said);
+    return yes;
+}
+
 static json_t *arms_json(const struct tally *t)
 {
     json_t *all = json_object();
@@ -62,7 +71,7 @@ static json_t *slots_json(const struct tally *t)
     return all;
 }
 
-static void print_json(const struct tally *t, const char *state)
+static void print_json(const struct tally *t, const char *state, bool simulated)
 {
     json_t *o = json_pack("{s:i,s:s,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "schema",
                           1, "state", state, "elapsed_s", seconds(t->elapsed_ns), "budget_s",
@@ -72,14 +81,15 @@ static void print_json(const struct tally *t, const char *state)
                           (json_int_t)t->no_predecessor, "seeds", (json_int_t)t->seeds, "crashes",
                           (json_int_t)t->crashes, "hangs", (json_int_t)t->hangs, "execs",
                           (json_int_t)t->execs, "fuzzers", arms_json(t), "slots", slots_json(t));
+    json_object_set_new(o, "simulated", json_boolean(simulated));
     json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     printf("\n");
     json_decref(o);
 }
 
-static void print_text(const struct tally *t, const char *state)
+static void print_text(const struct tally *t, const char *state, bool simulated)
 {
-    printf("%s, %.0f s", state, seconds(t->elapsed_ns));
+    printf("%s%s, %.0f s", simulated ? "simulated, " : "", state, seconds(t->elapsed_ns));
     if (t->budget_ns)
         printf(" of %.0f s", seconds(t->budget_ns));
     printf("\n%u of %u edges (%u from the seeds), %llu seeds, %llu crashes, %llu hangs\n%llu "
@@ -139,9 +149,9 @@ int cli_status(int argc, char **argv)
         rc = tally_load(&t, s, &e);
     if (rc == 0) {
         if (json)
-            print_json(&t, state_of(s, out));
+            print_json(&t, state_of(s, out), is_simulated(s));
         else
-            print_text(&t, state_of(s, out));
+            print_text(&t, state_of(s, out), is_simulated(s));
     }
     store_close(s);
     return rc < 0 ? cli_fail(&e) : 0;

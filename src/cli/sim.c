@@ -1,0 +1,163 @@
+/* sim: `carol sim`: Proposition 1, and the choice between it and the ensemble (sim_ensemble.c). */
+#include "cli/sim.h"
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "sched/sched.h"
+#include "sim/prop1.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "  ensemble   campaigns of made-up fuzzers on a made-up or a real target's graph, on virtual\n"
+    "             time: which scheduler finds more, and what a decision costs\n"
+    "  prop1      the paper's Proposition 1: schedulers that see only history earn 3/4 per turn,\n"
+    "             one that sees the indicator can earn 7/8\n\n"
+    "'carol sim ensemble --help' and 'carol sim prop1 --help' tell the options.\n";
+
+static const char prop1_help[] =
+    "usage: carol sim prop1 [options]\n\n"
+    "the paper's Proposition 1 as an environment: two fuzzers, fair coins, reward 1/2 or 1\n\n"
+    "  -s, --scheduler LIST   NAME[/key=value...][+z],...; +z gives the scheduler the indicator as "
+    "a\n"
+    "                         signal (default: all, and contextual+z)\n"
+    "      --turns N          of one run (default: 4320, a day of six workers)\n"
+    "      --runs N           independent runs (default: 100)\n"
+    "      --seed N           of all random numbers (default: 1)\n"
+    "      --json             for programs (schema 1)\n";
+
+void sim_all_schedulers(struct strv *list)
+{
+    for (int i = 0; sched_table[i]; i++)
+        if (!str_ends(sched_table[i]->name, ":"))
+            strv_add(list, sched_table[i]->name);
+}
+
+json_t *sim_estimate_json(struct estimate e)
+{
+    return json_pack("{s:f,s:f,s:f}", "mean", e.mean, "low", e.mean - e.half, "high",
+                     e.mean + e.half);
+}
+
+struct prop1_args {
+    struct prop1_settings st;
+    struct strv list;
+    bool json, help;
+};
+
+static int prop1_option(int c, const char *v, struct prop1_args *a, struct err *e)
+{
+    uint64_t n = 0;
+    int rc = 0;
+    switch (c) {
+    case 's': strv_split(&a->list, v, ','); return 0;
+    case 'j': a->json = true; return 0;
+    case 'h': a->help = true; return 0;
+    case 't':
+        rc = str_to_u64(v, "--turns", 4, 100000000, &n, e);
+        a->st.turns = (int)n;
+        return rc;
+    case 'r':
+        rc = str_to_u64(v, "--runs", 1, 1000000, &n, e);
+        a->st.runs = (int)n;
+        return rc;
+    case 'S': return str_to_u64(v, "--seed", 0, UINT64_MAX, &a->st.seed, e);
+    default: return err_usage(e, "'carol sim prop1 --help' lists the options");
+    }
+}
+
+static int prop1_parse(int argc, char **argv, struct prop1_args *a, struct err *e)
+{
+    static const struct option options[] = {
+        {"scheduler", 1, 0, 's'}, {"turns", 1, 0, 't'}, {"runs", 1, 0, 'r'}, {"seed", 1, 0, 'S'},
+        {"json", 0, 0, 'j'},      {"help", 0, 0, 'h'},  {0, 0, 0, 0}};
+    a->st = (struct prop1_settings){.turns = 4320, .runs = 100, .seed = 1};
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "+s:h", options, NULL)) != -1;) {
+        int rc = prop1_option(c, optarg, a, e);
+        if (rc < 0 || a->help)
+            return rc;
+    }
+    if (optind < argc)
+        return err_usage(e, "what is '%s'? 'carol sim prop1 --help' lists the options",
+                         argv[optind]);
+    if (!a->list.n) {
+        sim_all_schedulers(&a->list);
+        if (strv_has(&a->list, "contextual"))
+            strv_add(&a->list, "contextual+z");
+    }
+    return 0;
+}
+
+static void prop1_print(const struct prop1_args *a, const char *spec, const struct prop1_result *r,
+                        json_t *rows)
+{
+    double bound = r->informed ? PROP1_INFORMED : PROP1_BLIND;
+    if (a->json) {
+        json_array_append_new(rows, json_pack("{s:s,s:b,s:f,s:o,s:o}", "scheduler", spec,
+                                              "informed", r->informed, "bound", bound, "reward",
+                                              sim_estimate_json(r->all), "late",
+                                              sim_estimate_json(r->late)));
+        return;
+    }
+    printf("%-24s %8.4f +-%.4f   %8.4f +-%.4f   %s %.4f\n", spec, r->all.mean, r->all.half,
+           r->late.mean, r->late.half, r->informed ? "at most" : "exactly", bound);
+    fflush(stdout);
+}
+
+static int prop1_all(struct prop1_args *a, struct err *e)
+{
+    json_t *rows = json_array();
+    int rc = 0;
+    if (!a->json)
+        printf("simulated: Proposition 1, %d runs of %d turns, reward per turn with 95 %% "
+               "interval\n\n%-24s %17s   %17s   %s\n",
+               a->st.runs, a->st.turns, "scheduler", "all turns", "last quarter", "can earn");
+    for (size_t i = 0; rc == 0 && i < a->list.n; i++) {
+        struct prop1_result r;
+        a->st.spec = a->list.v[i];
+        rc = prop1_run(&a->st, &r, e);
+        if (rc == 0)
+            prop1_print(a, a->list.v[i], &r, rows);
+    }
+    json_t *o =
+        json_pack("{s:i,s:b,s:i,s:i,s:I,s:o}", "schema", 1, "simulated", 1, "turns", a->st.turns,
+                  "runs", a->st.runs, "seed", (json_int_t)a->st.seed, "schedulers", rows);
+    if (rc == 0 && a->json) {
+        json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        printf("\n");
+    }
+    json_decref(o);
+    return rc;
+}
+
+int sim_prop1(int argc, char **argv)
+{
+    struct prop1_args a = {0};
+    struct err e = {0};
+    int rc = prop1_parse(argc, argv, &a, &e);
+    if (rc == 0 && a.help)
+        printf("%s", prop1_help);
+    else if (rc == 0)
+        rc = prop1_all(&a, &e);
+    strv_free(&a.list);
+    return rc < 0 ? cli_fail(&e) : 0;
+}
+
+int cli_sim(int argc, char **argv)
+{
+    struct err e = {0};
+    if (argc > 1 && strcmp(argv[1], "prop1") == 0)
+        return sim_prop1(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "ensemble") == 0)
+        return sim_ensemble(argc - 1, argv + 1);
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return cli_help(cli_find("sim"), help);
+    err_usage(&e,
+              "simulate what? carol sim ensemble or carol sim prop1; 'carol sim --help' says what "
+              "they are");
+    return cli_fail(&e);
+}

@@ -1,0 +1,29 @@
+/* sim: what the files of `carol sim` share. */
+#ifndef CAROL_CLI_SIM_H
+#define CAROL_CLI_SIM_H
+
+#include "sim/batch.h"
+#include "sim/numbers.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+int sim_ensemble(int argc, char **argv);
+int sim_prop1(int argc, char **argv);
+
+/* Every scheduler there is that needs no argument. */
+void sim_all_schedulers(struct strv *list);
+/* {mean, low, high} of a 95 % interval. */
+json_t *sim_estimate_json(struct estimate e);
+
+/* The answer of an ensemble. */
+struct sim_answer {
+    const struct batch_settings *st;
+    const struct run_result *results;
+    double wall_s;
+    const char *graph; /* "synthetic", or the build directory */
+};
+void sim_print_text(const struct sim_answer *a);
+void sim_print_json(const struct sim_answer *a);
+
+#endif
