@@ -11,5 +11,5 @@ clang=$root/build/clang
 if [[ ! -f $clang/build.ninja ]]; then
     CC=clang-19 meson setup "$clang" "$root" >/dev/null || { echo "bench: clang-19 is needed" >&2; exit 3; }
 fi
-ninja -C "$clang" --quiet carol >/dev/null || { echo "bench: the build with clang failed" >&2; exit 1; }
+ninja -C "$clang" --quiet carol >"$clang/bench.log" 2>&1 || { cat "$clang/bench.log" >&2; exit 1; }
 exec python3 "$root/bench/eight.py" "$carol" "$clang/carol" "$root" "$@"

@@ -191,9 +191,9 @@ static void autofz_why(const struct decision *d, const char *const *arms, struct
         return;
     const struct decision_arm *m = &d->arm[d->choice];
     const char *name = arms[d->choice];
-    buf_printf(out, "%s of round %.0f: ", m->phi[PHI_PHASE] == FOCUS ? "focus" : "preparation",
+    buf_printf(out, "%s of round %.0f: ", (int)m->phi[PHI_PHASE] == FOCUS ? "focus" : "preparation",
                m->phi[PHI_ROUND]);
-    if (m->phi[PHI_PHASE] == PREPARATION)
+    if ((int)m->phi[PHI_PHASE] == PREPARATION)
         buf_printf(
             out,
             "every fuzzer gets short turns one after the other, and it is the turn of %s; "

@@ -128,7 +128,7 @@ void legion_counts_weights(const struct legion_counts *c, uint64_t arms, double 
     for (int k = 0; k < COUNT_KINDS; k++)
         sum += weight[k] = deviation(c, arms, k);
     for (int k = 0; k < COUNT_KINDS; k++)
-        weight[k] = sum > 0 ? weight[k] / sum : 1.0 / COUNT_KINDS;
+        weight[k] = sum > 0 ? weight[k] / sum : 1.0 / (int)COUNT_KINDS;
 }
 
 /* --- its state ------------------------------------------------------------------------------- */
