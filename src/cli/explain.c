@@ -52,8 +52,9 @@ static int parse(int argc, char **argv, struct args *a, struct err *e)
     return 0;
 }
 
-static void dump(json_t *o)
+static void dump(const struct subject *s, json_t *o)
 {
+    json_object_set_new(o, "simulated", json_boolean(s->simulated));
     json_dumpf(o, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(o);
@@ -76,7 +77,7 @@ static int explain_one(const struct args *a, const struct journal *j, const stru
         return rc;
     explain_why(s->ops, &x.d, s->arms, &why);
     if (a->json)
-        dump(explain_turn_json(s, &x, why.p));
+        dump(s, explain_turn_json(s, &x, why.p));
     else
         explain_turn_text(s, &x, why.p);
     buf_free(&why);
@@ -122,10 +123,10 @@ static void campaign_json(const struct subject *s, const struct influence *f,
     json_t *explored = f->predicts ? json_pack("{s:I,s:f}", "choices", (json_int_t)f->explored,
                                                "share", share(f->explored, f->decisions))
                                    : json_null();
-    dump(json_pack("{s:i,s:s,s:s,s:I,s:o,s:o,s:b,s:o}", "schema", 1, "scheduler", s->o->scheduler,
-                   "params", s->o->params ? s->o->params : "", "decisions",
-                   (json_int_t)f->decisions, "fuzzers", arms, "exploration", explored,
-                   "reads_signals", f->signals, "influence", influence_json(f, order)));
+    dump(s, json_pack("{s:i,s:s,s:s,s:I,s:o,s:o,s:b,s:o}", "schema", 1, "scheduler",
+                      s->o->scheduler, "params", s->o->params ? s->o->params : "", "decisions",
+                      (json_int_t)f->decisions, "fuzzers", arms, "exploration", explored,
+                      "reads_signals", f->signals, "influence", influence_json(f, order)));
 }
 
 static void print_influence(const struct influence *f, const int order[SIGNAL_COUNT])
@@ -141,7 +142,8 @@ static void print_influence(const struct influence *f, const int order[SIGNAL_CO
 static void campaign_text(const struct subject *s, const struct influence *f,
                           const int order[SIGNAL_COUNT])
 {
-    printf("%s: %llu decisions\n", s->o->scheduler, (unsigned long long)f->decisions);
+    printf("%s%s: %llu decisions\n", s->simulated ? "simulated: " : "", s->o->scheduler,
+           (unsigned long long)f->decisions);
     if (s->o->params && *s->o->params)
         printf("(%s)\n", s->o->params);
     printf("\n");
@@ -186,7 +188,7 @@ static int explain(const struct args *a, struct err *e)
     }
     if (rc == 0) {
         struct subject s = {a->out, &j.o, sched_find(j.o.scheduler),
-                            (const char *const *)j.o.fuzzers.v};
+                            (const char *const *)j.o.fuzzers.v, j.simulated};
         if (!s.ops)
             rc = err_usage(e, "this carol has no scheduler %s: take the version that ran it",
                            j.o.scheduler);

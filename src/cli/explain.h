@@ -13,6 +13,7 @@ struct subject {
     const struct campaign_opts *o;
     const struct sched_ops *ops;
     const char *const *arms;
+    bool simulated; /* a journal of carol sim: said with every answer */
 };
 
 json_t *explain_turn_json(const struct subject *s, const struct explained *x, const char *why);

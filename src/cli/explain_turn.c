@@ -209,9 +209,10 @@ void explain_turn_text(const struct subject *s, const struct explained *x, const
 {
     const struct decision *d = &x->d;
     int64_t turn_ns = d->turn_ns ? d->turn_ns : s->o->turn_ns;
-    printf("turn %llu at %.1f s on worker %d, %s: %s for %.4g s\n", (unsigned long long)d->t,
-           seconds(d->now_ns), d->worker, s->o->scheduler,
-           d->choice < 0 ? "nobody" : s->arms[d->choice], seconds(turn_ns));
+    printf("%sturn %llu at %.1f s on worker %d, %s: %s for %.4g s\n",
+           s->simulated ? "simulated: " : "", (unsigned long long)d->t, seconds(d->now_ns),
+           d->worker, s->o->scheduler, d->choice < 0 ? "nobody" : s->arms[d->choice],
+           seconds(turn_ns));
     print_tables(s, d);
     if (is_standardised(d))
         printf("(signals: as measured, then standardised)\n");
