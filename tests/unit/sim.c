@@ -321,6 +321,7 @@ static void intervals_are_students(void **state)
 
 int main(void)
 {
+    cmocka_set_message_output(CM_OUTPUT_TAP);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_graph_is_a_build, fresh_dir, remove_dir),
         cmocka_unit_test(a_view_leaves_no_trace),
