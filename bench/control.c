@@ -224,6 +224,22 @@ static double rate(const struct side *s)
 
 /* ---- rounds ---- */
 
+/* All to the same number of executions: what a fuzzer does, and so what an execution costs it, changes
+ * with its age. */
+static void warm_up(void)
+{
+    uint64_t to = WARM_EXECS;
+    for (int i = 0; i < SIDES; i++)
+        to = *b.side[i].count > to ? *b.side[i].count : to;
+    for (int i = 0; i < SIDES; i++)
+        for (int k = 0; *b.side[i].count < to; k++) {
+            if (k > 500)
+                give_up(b.arm, "the target counts nothing");
+            resume(&b.side[i], TURN_NS / 20);
+            wait_for(&b.side[i], INSTANCE_PARKED);
+        }
+}
+
 static void start_all(int round)
 {
     memset(b.side, 0, sizeof b.side);
@@ -231,17 +247,11 @@ static void start_all(int round)
     start(&b.side[CONTROL], CONTROL, round);
     wait_for(&b.side[CONTROL], INSTANCE_READY);
     b.ready_ns += loop_now(b.loop) - at;
-    for (int i = BARE; i < SIDES; i++)
-        start(&b.side[i], i, round);
+    for (int i = BARE; i < SIDES; i++) /* each is the first of the two every other round */
+        start(&b.side[round % 2 ? SIDES - i : i], round % 2 ? SIDES - i : i, round);
     for (int i = BARE; i < SIDES; i++)
         wait_for(&b.side[i], INSTANCE_READY);
-    for (int i = 0; i < SIDES; i++)
-        for (int k = 0; *b.side[i].count < WARM_EXECS; k++) {
-            if (k > 100)
-                give_up(b.arm, "the target counts nothing");
-            resume(&b.side[i], TURN_NS / 4);
-            wait_for(&b.side[i], INSTANCE_PARKED);
-        }
+    warm_up();
 }
 
 static void stop_all(void)
