@@ -61,9 +61,9 @@ static double play(struct game *g, uint64_t t)
     struct decision d;
     int64_t now = (int64_t)(t - 1) * TURN_NS;
     ask(g, t, now, &d);
-    BUG_ON(d.choice < 0 || d.choice > 1);
-    double reward = g->z[d.choice] ? 1 : 0.5;
-    uint32_t edges = g->z[d.choice] ? 2 : 1;
+    bool pays = d.choice == 0 ? g->z[0] : g->z[1];
+    double reward = pays ? 1 : 0.5;
+    uint32_t edges = pays ? 2 : 1;
     now += TURN_NS;
     context_dispatched(g->c, d.choice, now - TURN_NS);
     struct context_outcome co = {.end_ns = now, .reward = reward, .new_edges = edges};
