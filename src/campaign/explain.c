@@ -77,17 +77,17 @@ static int runner_up(const struct decision *d)
 static void by_numbers(const struct sched_ops *ops, const struct decision *d,
                        const char *const *arms, struct buf *out)
 {
-    int next = runner_up(d);
+    int next = runner_up(d), len = (int)strcspn(ops->name, ":"); /* of "single:" the word */
     const char *name = arms[d->choice];
     if (next < 0)
         buf_printf(out, "%s was the only fuzzer that could run", name);
     else if (!ops->columns[3])
-        buf_printf(out, "%s: %s; no prediction is made", ops->name, ops->summary);
+        buf_printf(out, "%.*s: %s; no prediction is made", len, ops->name, ops->summary);
     else if (d->arm[d->choice].draw > d->arm[next].draw)
         buf_printf(out, "%s has the highest %s, %.4g; next is %s with %.4g", name, ops->columns[3],
                    d->arm[d->choice].draw, arms[next], d->arm[next].draw);
     else
-        buf_printf(out, "%s: %s; %s (%s %.4g) was not chosen for the highest one", ops->name,
+        buf_printf(out, "%.*s: %s; %s (%s %.4g) was not chosen for the highest one", len, ops->name,
                    ops->summary, name, ops->columns[3], d->arm[d->choice].draw);
 }
 

@@ -88,11 +88,14 @@ int recover_load(struct campaign *c, struct err *e)
     struct replay r;
     settings_fold(&c->o, c->env.table, &st);
     int rc = replay_journal(&r, c->store, &st, NULL, e);
-    if (rc == 0 && (r.mismatch.turn || !r.state_equal))
+    if (rc == 0 && r.mismatch.turn)
         log_warn(
             "the journal does not replay exactly from turn %lld on (%s: logged %s, computed %s); "
             "going on from the computed state",
             (long long)r.mismatch.turn, r.mismatch.what, r.mismatch.logged, r.mismatch.computed);
+    else if (rc == 0 && !r.state_equal)
+        log_warn("every decision replays exactly, but the scheduler's state is not the stored one; "
+                 "going on from the computed state");
     if (rc == 0) {
         c->f = r.fold;
         memset(&r.fold, 0, sizeof r.fold);

@@ -141,8 +141,7 @@ static void bandfuzz_why(const struct decision *d, const char *const *arms, stru
         buf_str(out, ".  Next came: ");
         explain_arm(&d->arm[second], arms[second], out);
     }
-    buf_printf(out, ".  The posteriors have been reset %g times.\n",
-               d->arm[d->choice].phi[PHI_EPOCH]);
+    buf_printf(out, ".  The posteriors have been reset %g times", d->arm[d->choice].phi[PHI_EPOCH]);
 }
 
 static void bandfuzz_save(const struct sched *s, struct buf *out)

@@ -143,12 +143,19 @@ void params_print(const struct param *params, const void *opts, struct buf *out)
 
 void params_help(const struct param *params, struct buf *out)
 {
+    bool times = false;
     for (const struct param *p = params; p && p->key; p++) {
-        buf_printf(out, "  %-16s ", p->key);
-        if (p->kind == PARAM_CHOICE)
-            buf_printf(out, "%s", p->choices);
-        else
-            buf_printf(out, "%g%s", p->def, p->kind == PARAM_TIME ? "s" : "");
+        const char *unit = p->kind == PARAM_TIME ? "s" : "";
+        buf_printf(out, "  %-12s ", p->key);
+        if (p->kind == PARAM_CHOICE) {
+            print_choice(p, (int)p->def, out);
+            buf_printf(out, " (%s)", p->choices);
+        } else {
+            buf_printf(out, "%g%s (%g%s to %g%s)", p->def, unit, p->lo, unit, p->hi, unit);
+        }
         buf_printf(out, "  %s\n", p->what);
+        times |= p->kind == PARAM_TIME;
     }
+    if (times)
+        buf_str(out, "  (times that are not given are for turns of 120 s and scale with --turn)\n");
 }

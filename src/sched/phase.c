@@ -213,18 +213,17 @@ static void phase_why(const struct decision *d, const char *const *arms, struct 
     if (d->choice < 0)
         return;
     if (d->arm[d->choice].phi[PHI_DUE] != 0) {
-        buf_printf(out, "warm-up: %s has not had its first turns yet, and goes first.\n",
+        buf_printf(out, "warm-up: %s has not had its first turns yet, and goes first",
                    arms[d->choice]);
         return;
     }
     explain_arm(&d->arm[d->choice], arms[d->choice], out);
     if (second < 0) {
-        buf_str(out, ".  Nobody else could run.\n");
+        buf_str(out, ".  Nobody else could run");
         return;
     }
     buf_str(out, ".  Next came: ");
     explain_arm(&d->arm[second], arms[second], out);
-    buf_str(out, ".\n");
 }
 
 static void phase_save(const struct sched *s, struct buf *out)

@@ -100,7 +100,7 @@ struct sched_ops {
      * (running) mean for every arm and everything else, the noise too, as it was.  Changes nothing.
      * NULL: it reads no signals. */
     int (*without)(const struct sched *s, const struct decision *d, enum signal_id signal);
-    /* In words, why the choice of d won; arms: the roster.  NULL: nothing to say. */
+    /* In words, without a newline, why the choice of d won; arms: the roster.  NULL: nothing to say. */
     void (*why)(const struct decision *d, const char *const *arms, struct buf *out);
     /* What sched_save and sched_load leave to it; any length, checked by load. */
     void (*save)(const struct sched *s, struct buf *out);

@@ -289,6 +289,7 @@ static void options_and_words(void **state)
             ops->why(&w.last, world_roster, &words);
             if (w.last.choice >= 0)
                 assert_non_null(strstr(words.p, world_roster[w.last.choice]));
+            assert_false(words.len && words.p[words.len - 1] == '\n'); /* the caller's */
             buf_free(&words);
         }
         world_end(&w);
