@@ -237,6 +237,8 @@ static int run(struct args *a, struct err *e)
                                 .out = a->out};
     world_roster(&a->fuzzers, (int)a->k);
     int rc = load_graph(a, &m, &t, &g, e);
+    if (rc == 0) /* before anything is in the way of the next try */
+        rc = batch_check(&st, e);
     if (rc == 0 && a->out)
         rc = prepare_out(a, &m, &g, &st.run, e);
     if (rc == 0)

@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/rng.h"
+#include "campaign/fold.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,6 +32,26 @@ void batch_spec(const char *spec, const char *more, char **name, char **params)
         if (*p == '/')
             *p = ',';
     *params = own;
+}
+
+int batch_check(const struct batch_settings *st, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < st->schedulers->n; i++) {
+        char *name, *params;
+        struct sched *s = NULL;
+        batch_spec(st->schedulers->v[i], st->params, &name, &params);
+        rc = fold_sched(&(struct fold_settings){.fuzzers = st->run.fuzzers,
+                                                .scheduler = name,
+                                                .params = params,
+                                                .workers = st->run.workers,
+                                                .turn_ns = st->run.turn_ns},
+                        &s, e);
+        sched_free(s);
+        free(name);
+        free(params);
+    }
+    return rc;
 }
 
 static uint64_t derive(uint64_t seed, const char *purpose, uint64_t i)

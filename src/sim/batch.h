@@ -17,6 +17,8 @@ struct batch_settings {
         *out; /* journals: here if there is one campaign, else in directories in it; NULL: none */
 };
 
+/* Whether every one of the schedulers exists and takes its options; runs nothing, writes nothing. */
+CAROL_MUST_CHECK int batch_check(const struct batch_settings *st, struct err *e);
 /* results[scheduler * campaigns + campaign]; the caller gives room for all. */
 CAROL_MUST_CHECK int batch_run(const struct batch_settings *st, struct run_result *results,
                                struct err *e);

@@ -308,6 +308,36 @@ static void specs_are_taken_apart(void **state)
     free(name);
 }
 
+static void wrong_schedulers_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec, *params, *says;
+    } t[] = {{"contextual/explore=0", NULL, NULL},
+             {"legion/monitor=on/units=last", NULL, NULL},
+             {"single:f3", NULL, NULL},
+             {"single:f9", NULL, "there are: f1, f2, f3"},
+             {"best", NULL, "there is no such scheduler"},
+             {"contextual/explore=-1", NULL, "explore"},
+             {"equal", "explore=0", "takes no options"}};
+    struct strv arms = {0};
+    world_roster(&arms, 3);
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct strv list = {0};
+        struct err e = {0};
+        strv_add(&list, t[i].spec);
+        struct batch_settings st = {.run = {.fuzzers = &arms, .workers = 2, .turn_ns = NS_PER_S},
+                                    .schedulers = &list,
+                                    .params = t[i].params};
+        int rc = batch_check(&st, &e);
+        if (t[i].says)
+            assert_non_null(strstr(e.msg, t[i].says));
+        assert_int_equal(rc < 0, t[i].says != NULL);
+        strv_free(&list);
+    }
+    strv_free(&arms);
+}
+
 static void intervals_are_students(void **state)
 {
     (void)state;
@@ -331,6 +361,7 @@ int main(void)
         cmocka_unit_test(processes_change_nothing),
         cmocka_unit_test_setup_teardown(journals_replay, fresh_dir, remove_dir),
         cmocka_unit_test(specs_are_taken_apart),
+        cmocka_unit_test(wrong_schedulers_are_refused),
         cmocka_unit_test(intervals_are_students),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
