@@ -98,7 +98,8 @@ static double fourth_moment(double a, double b, double variance)
 
 static void check_moments(double reward, int turns)
 {
-    enum { PICKS = 500, N = PICKS * SCHED_MAX_ARMS };
+    enum { PICKS = 500 };
+    const double n = PICKS * SCHED_MAX_ARMS;
     struct sched *s = world_sched("bandfuzz", SCHED_MAX_ARMS, 11, NULL);
     struct decision d;
     double sum = 0, squares = 0, a = 1 + turns * reward, b = 1 + turns * (1 - reward);
@@ -117,11 +118,11 @@ static void check_moments(double reward, int turns)
     expect_close(d.arm[0].mean, mean, "mean", turns);
     expect_close(d.arm[0].width, sqrt(variance), "sd", turns);
     /* Four standard errors each: a false alarm in 16,000 seeds, and this seed is fixed. */
-    if (fabs(sum / N) > 4 * sqrt(variance / N))
-        fail_msg("Beta(%g, %g): the mean is off by %g", a, b, sum / N);
-    double error = sqrt((fourth_moment(a, b, variance) - variance * variance) / N);
-    if (fabs(squares / N - variance) > 4 * error)
-        fail_msg("Beta(%g, %g): variance %g, expected %g", a, b, squares / N, variance);
+    if (fabs(sum / n) > 4 * sqrt(variance / n))
+        fail_msg("Beta(%g, %g): the mean is off by %g", a, b, sum / n);
+    double error = sqrt((fourth_moment(a, b, variance) - variance * variance) / n);
+    if (fabs(squares / n - variance) > 4 * error)
+        fail_msg("Beta(%g, %g): variance %g, expected %g", a, b, squares / n, variance);
     sched_free(s);
 }
 
