@@ -9,18 +9,17 @@
  *
  * monitor=on, as the source does it: from half of the round on, every 30 s, arms without any count since the
  * last look lose their cores to the best of the round, and when nobody has any the round is over.  Turns
- * are then cut at the half and short after it: a turn that is not over has no counts yet. */
+ * are then cut at the half and short after it: a turn that is not over has no counts yet.
+ * Its saved state is in legion_state.c. */
+#include "sched/legion.h"
+
 #include "base/det.h"
 #include "base/die.h"
-#include "sched/deal.h"
-#include "sched/legion_counts.h"
 #include "sched/params.h"
 #include "sched/schedulers.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define DEFAULT_TURN_NS INT64_C(120000000000)
 #define WEIGHT_OF_ALL 0x1p40 /* a share in the whole numbers of a deal */
@@ -29,50 +28,16 @@ enum { UNITS_CUMULATIVE, UNITS_LAST };
 enum { MONITOR_OFF, MONITOR_ON };
 enum { PHI_ROUND, PHI_R, PHI_UNITS, PHI_COUNTS, PHI_WEIGHTS = PHI_COUNTS + COUNT_KINDS };
 
-struct options {
-    int64_t round_ns, check_ns;
-    int units, monitor;
-};
-
 static const struct param params[] = {
-    {"round", PARAM_TIME, offsetof(struct options, round_ns), 600, 0.01, 1e7, NULL,
+    {"round", PARAM_TIME, offsetof(struct legion_opts, round_ns), 600, 0.01, 1e7, NULL,
      "how long shares stay"},
-    {"units", PARAM_CHOICE, offsetof(struct options, units), 0, 0, 0, "cumulative|last",
+    {"units", PARAM_CHOICE, offsetof(struct legion_opts, units), 0, 0, 0, "cumulative|last",
      "n: all units an arm had, or those of its last round"},
-    {"monitor", PARAM_CHOICE, offsetof(struct options, monitor), 0, 0, 0, "off|on",
+    {"monitor", PARAM_CHOICE, offsetof(struct legion_opts, monitor), 0, 0, 0, "off|on",
      "take cores back within a round"},
-    {"check", PARAM_TIME, offsetof(struct options, check_ns), 30, 0.01, 1e7, NULL,
+    {"check", PARAM_TIME, offsetof(struct legion_opts, check_ns), 30, 0.01, 1e7, NULL,
      "with monitor=on: how often, and the length of a short turn"},
     {0}};
-
-struct legion_arm {
-    double reward;           /* R: weighted counts of all closed rounds */
-    double units;            /* n */
-    double spent;            /* units in this round until since_ns */
-    uint64_t seen;           /* sum of its counts at the last look of the monitor */
-    double exploit, explore; /* q and u; with share they follow from R, n and N */
-    double share;
-};
-
-struct legion {
-    struct sched base;
-    struct options o;
-    const struct table *table;
-    int workers;
-    int64_t turn_ns; /* T_I */
-    /* The state. */
-    bool begun;     /* round 0 has seen the map */
-    uint64_t round; /* from 0 */
-    uint64_t looks; /* of the monitor in this round */
-    uint64_t ran;   /* bit per arm: completed a turn in this round */
-    int64_t from_ns, since_ns;
-    double all_units;
-    double weight[COUNT_KINDS]; /* of the last closed round, and what they weighted: */
-    uint64_t last[SCHED_MAX_ARMS][COUNT_KINDS];
-    struct legion_arm arm[SCHED_MAX_ARMS];
-    struct legion_counts counts;
-    struct deal deal;
-};
 
 /* --- shares ---------------------------------------------------------------------------------- */
 
@@ -83,7 +48,7 @@ static void score(struct legion *l, struct legion_arm *m)
     m->explore = none || l->all_units <= 1 ? 1 : sqrt(2 * det_log(l->all_units) / m->units);
 }
 
-static void find_shares(struct legion *l)
+void legion_shares(struct legion *l)
 {
     double most = 0, sum = 0;
     for (int i = 0; i < l->deal.n_arms; i++) {
@@ -101,7 +66,7 @@ static void find_shares(struct legion *l)
 static void assign(struct legion *l)
 {
     uint64_t weight[SCHED_MAX_ARMS];
-    find_shares(l);
+    legion_shares(l);
     for (int i = 0; i < l->deal.n_arms; i++)
         weight[i] = (uint64_t)(l->arm[i].share * WEIGHT_OF_ALL + 0.5);
     deal_start(&l->deal, weight, l->workers);
@@ -286,7 +251,7 @@ static void legion_why(const struct decision *d, const char *const *arms, struct
     buf_printf(out, "round %.0f: %s has %g cores and it is its turn among them", m->phi[PHI_ROUND],
                arms[d->choice], m->draw);
     if (m->phi[PHI_ROUND] == 0)
-        buf_str(out, "; in the first round all have the same");
+        buf_str(out, "; in the first round all begin with the same");
     else
         buf_printf(out,
                    ": its share is %.3f, from exploitation %.3f (R %.4g in %.4g units) and "
@@ -296,7 +261,7 @@ static void legion_why(const struct decision *d, const char *const *arms, struct
                    c[COUNT_PATHS], c[COUNT_CRASHES], c[COUNT_DEEP], c[COUNT_RARE]);
 }
 
-/* --- its state ------------------------------------------------------------------------------- */
+/* --- making and freeing ------------------------------------------------------------------------- */
 
 static int legion_create(struct sched **out, const char *arg, const struct sched_settings *st,
                          struct err *e)
@@ -314,94 +279,9 @@ static int legion_create(struct sched **out, const char *arg, const struct sched
     l->turn_ns = st->turn_ns ? st->turn_ns : DEFAULT_TURN_NS;
     deal_init(&l->deal, st->n_arms);
     legion_counts_init(&l->counts, st->n_arms, l->table);
-    find_shares(l);
+    legion_shares(l);
     *out = &l->base;
     return 0;
-}
-
-static void save_arm(const struct legion *l, int i, struct buf *out)
-{
-    wire_put_double(out, l->arm[i].reward);
-    wire_put_double(out, l->arm[i].units);
-    wire_put_double(out, l->arm[i].spent);
-    wire_put_u64(out, l->arm[i].seen);
-    for (int k = 0; k < COUNT_KINDS; k++)
-        wire_put_u64(out, l->last[i][k]);
-}
-
-static void legion_save(const struct sched *s, struct buf *out)
-{
-    const struct legion *l = (const struct legion *)s;
-    wire_put_u8(out, l->begun);
-    wire_put_u64(out, l->round);
-    wire_put_u64(out, l->looks);
-    wire_put_u64(out, l->ran);
-    wire_put_u64(out, (uint64_t)l->from_ns);
-    wire_put_u64(out, (uint64_t)l->since_ns);
-    wire_put_double(out, l->all_units);
-    for (int k = 0; k < COUNT_KINDS; k++)
-        wire_put_double(out, l->weight[k]);
-    for (int i = 0; i < s->n_arms; i++)
-        save_arm(l, i, out);
-    deal_save(&l->deal, out);
-    legion_counts_save(&l->counts, out);
-}
-
-static double amount(struct wire *w)
-{
-    double v = wire_double(w);
-    w->bad = w->bad || !(v >= 0) || isinf(v);
-    return v;
-}
-
-static void load_arm(struct legion *l, int i, struct wire *w)
-{
-    l->arm[i].reward = amount(w);
-    l->arm[i].units = amount(w);
-    l->arm[i].spent = amount(w);
-    l->arm[i].seen = wire_u64(w);
-    for (int k = 0; k < COUNT_KINDS; k++)
-        l->last[i][k] = wire_u64(w);
-}
-
-static void load_all(struct legion *l, struct wire *w)
-{
-    unsigned begun = wire_u8(w);
-    l->begun = begun;
-    l->round = wire_u64(w);
-    l->looks = wire_u64(w);
-    l->ran = wire_u64(w);
-    l->from_ns = (int64_t)wire_u64(w);
-    l->since_ns = (int64_t)wire_u64(w);
-    l->all_units = amount(w);
-    for (int k = 0; k < COUNT_KINDS; k++)
-        l->weight[k] = amount(w);
-    for (int i = 0; i < l->deal.n_arms; i++)
-        load_arm(l, i, w);
-    deal_load(&l->deal, w);
-    legion_counts_load(&l->counts, w);
-    if (begun > 1 || l->from_ns < 0 || l->since_ns < l->from_ns || w->left ||
-        l->since_ns - l->from_ns > l->o.round_ns ||
-        l->looks > (uint64_t)(l->o.round_ns / l->o.check_ns + 1) ||
-        (l->deal.n_arms < 64 && l->ran >> l->deal.n_arms))
-        w->bad = true;
-}
-
-/* Into a second one, so that this one stays as it is when the bytes are damaged. */
-static int legion_load(struct sched *s, const void *data, size_t n, struct err *e)
-{
-    struct wire w = {.p = data, .left = n};
-    struct legion *l = (struct legion *)s, *in = xmemdup(l, sizeof *l);
-    legion_counts_init(&in->counts, s->n_arms, l->table);
-    load_all(in, &w);
-    bool bad = w.bad;
-    legion_counts_free(bad ? &in->counts : &l->counts);
-    if (!bad) {
-        *l = *in;
-        find_shares(l);
-    }
-    free(in);
-    return bad ? err_set(e, -EBADMSG, "the saved state of the scheduler legion is damaged") : 0;
 }
 
 static void legion_free(struct sched *s)
