@@ -134,7 +134,7 @@ int explain_campaign(struct influence *f, struct store *s, const struct fold_set
     *f = (struct influence){0};
     if (ops) { /* else the replay says so */
         f->signals = ops->without;
-        f->predicts = ops->columns[0] && ops->columns[3];
+        f->predicts = ops->predicts;
     }
     struct replay r;
     int rc = replay_journal(&r, s, st, &(struct replay_how){.decided = ask, .arg = f}, e);

@@ -35,7 +35,7 @@ struct influence {
     uint64_t choices[SCHED_MAX_ARMS];
     bool signals; /* the scheduler reads signals: */
     uint64_t changed[SIGNAL_COUNT];
-    bool predicts;     /* it has a prediction and a draw: */
+    bool predicts;     /* it expects something of each fuzzer: */
     uint64_t explored; /* choices whose prediction was not the highest */
 };
 

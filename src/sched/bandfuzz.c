@@ -189,6 +189,7 @@ const struct sched_ops sched_bandfuzz = {
     .summary = "Thompson sampling: a Beta posterior per fuzzer, reset every two hours",
     .params = params,
     .columns = {"posterior mean", "posterior sd", NULL, "draw"},
+    .predicts = true,
     .create = bandfuzz_create,
     .pick = bandfuzz_pick,
     .tick = bandfuzz_tick,

@@ -245,6 +245,7 @@ const struct sched_ops sched_contextual = {
     .summary = "learns from 15 signals which fuzzer will earn most now (the default)",
     .params = params,
     .columns = {"prediction", "width", "noise", "draw"},
+    .predicts = true,
     .create = contextual_create,
     .pick = contextual_pick,
     .learn = contextual_learn,

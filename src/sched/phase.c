@@ -281,6 +281,7 @@ const struct sched_ops sched_phase = {
     .summary = "Method I: whether a fuzzer's reward rises or rots decides how it is estimated",
     .params = params,
     .columns = {"index", "noise scale", "noise", "perturbed index"},
+    .predicts = true,
     .create = phase_create,
     .pick = phase_pick,
     .learn = phase_learn,

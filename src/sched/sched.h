@@ -89,6 +89,7 @@ struct sched_ops {
     const char *summary;
     const struct param *params; /* its options, params.h; NULL: none */
     const char *columns[4];     /* what mean, width, noise and draw are called; NULL: not used */
+    bool predicts; /* mean is what it expects of an arm: another choice than the highest explores */
     int (*create)(struct sched **out, const char *arg, const struct sched_settings *st,
                   struct err *e);
     void (*pick)(struct sched *s, struct decision *d);

@@ -440,6 +440,9 @@ static void explain_one_campaign(struct fakes *f, const struct sched_ops *ops)
         fail_msg("%s", e.msg);
     assert_int_equal(v.decisions, a.n);
     assert_int_equal(v.signals, ops->without != NULL);
+    assert_int_equal(v.predicts, strcmp(ops->name, "contextual") == 0 ||
+                                     strcmp(ops->name, "phase") == 0 ||
+                                     strcmp(ops->name, "bandfuzz") == 0);
     assert_int_equal(v.explored, v.predicts ? explored_by_hand(&a) : 0);
     uint64_t most = 0;
     for (int k = 0; k < SIGNAL_COUNT; k++)
