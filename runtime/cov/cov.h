@@ -71,8 +71,11 @@ struct cov_shm {
 };
 struct cov_slot *carol_cov_slot(const struct cov_shm *s, uint32_t i);
 _Noreturn void carol_cov_worker(const struct cov_shm *s, const struct cov_req *q, uint32_t first,
-                                uint32_t end, carol_cov_run_fn *run);
+                                uint32_t end, bool backwards, carol_cov_run_fn *run);
 void carol_cov_worker_setup(const struct cov_shm *s, const struct cov_req *q);
+
+/* calls.c */
+uint32_t carol_cov_calls_resolve(const struct cov_shm *s); /* how many; the ring is empty then */
 
 /* sweep.c */
 bool carol_cov_sweep(void); /* kill and reap every child; false: some cannot be got rid of */

@@ -67,7 +67,7 @@ struct cov_slot { /* followed by the bitset: bit i of word i/64 is edge i */
     uint32_t status;
     int32_t signal; /* or exit code */
     uint32_t cpu_us;
-    uint32_t final; /* this run counts; 2: it was run alone */
+    uint32_t final; /* this run counts */
 };
 
 struct cov_call { /* an indirect call seen: addresses first, edge numbers once `done` is sent */

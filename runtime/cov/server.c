@@ -1,4 +1,4 @@
-/* server: takes requests, forks workers, judges how they ended, and runs again alone what was new.
+/* server: takes requests, forks workers, judges how they ended, and runs again what was new.
  * It is the initialised target itself, and never runs an input in its own process. */
 #include "cov.h"
 
@@ -26,9 +26,9 @@ struct order {
     uint32_t fresh, i;
 };
 
-struct place {
-    uint64_t pc;
-    uint32_t edge, entry;
+struct pick {
+    uint64_t shown; /* print of the edges that were new */
+    uint32_t i;
 };
 
 static struct cov_shm shm;
@@ -36,9 +36,9 @@ static struct cov_req req;
 static struct cov_done done;
 static carol_cov_run_fn *run_input; /* NULL: a main() program */
 static struct sigaction old_chld;
-static uint64_t *known;
+static uint64_t *known, *before; /* edges; before: known when the second tier began */
 static struct order *order;
-static struct place *places; /* every block by address, made when first needed */
+static struct pick *picked;
 static bool by_stdin;
 
 bool carol_cov_wanted(void)
@@ -73,8 +73,10 @@ static const char *attach(void)
     shm.base = mmap(NULL, shm.h.data, PROT_READ | PROT_WRITE, MAP_SHARED, COV_FD_SHM, 0);
     shm.data = mmap(NULL, shm.h.data_len, PROT_READ, MAP_SHARED, COV_FD_SHM, (off_t)shm.h.data);
     known = map_private(words() * 8 + 8);
+    before = map_private(words() * 8 + 8);
     order = map_private(sizeof *order * shm.h.max_inputs + 8);
-    if (shm.base == MAP_FAILED || shm.data == MAP_FAILED || !known || !order)
+    picked = map_private(sizeof *picked * shm.h.max_inputs + 8);
+    if (shm.base == MAP_FAILED || shm.data == MAP_FAILED || !known || !before || !order || !picked)
         return "no memory";
     shm.live = (struct cov_hdr *)(void *)shm.base;
     if (!carol_cov_flags_place(shm.base + shm.h.flags, shm.h.flags_len, COV_FD_SHM, shm.h.flags))
@@ -192,25 +194,34 @@ static pid_t fork_patiently(void)
     return pid;
 }
 
-/* One worker for the inputs [first, end) without a result.  True in the child of a main() program,
- * which goes on to main. */
-static bool run_worker(uint32_t first, uint32_t end)
+static uint32_t count_waiting(uint32_t first, uint32_t end)
 {
-    __atomic_store_n(&shm.live->cur, first, __ATOMIC_RELEASE);
+    uint32_t n = 0;
+    for (uint32_t i = first; i < end; i++)
+        n += carol_cov_slot(&shm, i)->status == COV_RUN_NONE;
+    return n;
+}
+
+/* One worker for the inputs [first, end) without a result, from the first or, backwards, from the last,
+ * which has none.  True in the child of a main() program, which goes on to main. */
+static bool run_worker(uint32_t first, uint32_t end, bool backwards)
+{
+    uint32_t from = backwards ? end - 1 : first, waiting = count_waiting(first, end);
+    __atomic_store_n(&shm.live->cur, from, __ATOMIC_RELEASE);
     done.workers++;
     shm.live->beat++;
     carol_cov_flags_clear();
     if (!run_input)
-        put_input(first);
+        put_input(from);
     pid_t pid = fork_patiently();
     if (pid == 0) {
         sigaction(SIGCHLD, &old_chld, NULL);
         carol_cov_worker_setup(&shm, &req);
         if (!run_input)
             return true;
-        carol_cov_worker(&shm, &req, first, end, run_input);
+        carol_cov_worker(&shm, &req, first, end, backwards, run_input);
     }
-    bool killed = watch(pid, first);
+    bool killed = watch(pid, from);
     struct rusage r;
     int status = 0;
     while (wait4(pid, &status, __WALL, &r) < 0 && errno == EINTR)
@@ -218,11 +229,11 @@ static bool run_worker(uint32_t first, uint32_t end)
     if (!carol_cov_sweep())
         _exit(6); /* the cage around us can */
     uint32_t cur = shm.live->cur;
-    if (cur < first || cur >= end || carol_cov_slot(&shm, first)->status == COV_RUN_NONE)
-        cur = first;
+    if (cur < first || cur >= end || carol_cov_slot(&shm, from)->status == COV_RUN_NONE)
+        cur = from;
     if (carol_cov_slot(&shm, cur)->status == COV_RUN_NONE)
         record_end(cur, killed, status, &r);
-    done.runs += cur - first + 1;
+    done.runs += waiting - count_waiting(first, end);
     return false;
 }
 
@@ -233,7 +244,7 @@ static bool run_batch(uint32_t first, uint32_t end)
     for (uint32_t i = first; i < end;) {
         if (carol_cov_slot(&shm, i)->status != COV_RUN_NONE)
             i++;
-        else if (run_worker(i, end - i > k ? i + k : end))
+        else if (run_worker(i, end - i > k ? i + k : end, false))
             return true;
     }
     return false;
@@ -255,15 +266,20 @@ static bool ended_well(const struct cov_slot *s)
     return s->status == COV_RUN_OK || s->status == COV_RUN_EXIT;
 }
 
+static void learn(const struct cov_slot *s)
+{
+    const uint64_t *bits = (const uint64_t *)(const void *)(s + 1);
+    for (uint64_t w = 0; w < words(); w++)
+        known[w] |= bits[w];
+}
+
 static void run_alone(uint32_t i)
 {
     struct cov_slot *s = carol_cov_slot(&shm, i);
     s->status = COV_RUN_NONE;
-    run_worker(i, i + 1);
-    s->final = 2;
-    const uint64_t *bits = (const uint64_t *)(void *)(s + 1);
-    for (uint64_t w = 0; w < words(); w++)
-        known[w] |= bits[w];
+    run_worker(i, i + 1, false);
+    s->final = 1;
+    learn(s);
 }
 
 /* Restore the heap (most new edges on top) below `at`. */
@@ -280,96 +296,109 @@ static void sift_down(uint32_t n, uint32_t at)
     }
 }
 
-/* Second tier: what crashed, hung or shows edges not known yet runs again in a worker of its own,
- * and that run is the one that counts.  Who has most to show goes first, so that few others have
- * anything new left; a count can only have fallen since it was taken, so only the top is counted
- * again. */
-static void confirm(uint32_t first, uint32_t end)
+/* Those of [first, end) that ended well and are not final, who has most to show on top. */
+static uint32_t make_heap(uint32_t first, uint32_t end)
 {
     uint32_t n = 0;
-    for (uint32_t i = first; i < end; i++) {
-        struct cov_slot *s = carol_cov_slot(&shm, i);
-        if (s->final)
-            continue;
-        if (!run_input)
-            s->final = 2; /* it was alone already */
-        else if (!ended_well(s))
-            run_alone(i);
-        else
-            order[n++] = (struct order){count_new(s), i};
-    }
+    for (uint32_t i = first; i < end; i++)
+        if (!carol_cov_slot(&shm, i)->final)
+            order[n++] = (struct order){count_new(carol_cov_slot(&shm, i)), i};
     for (uint32_t i = n / 2; i-- > 0;)
         sift_down(n, i);
+    return n;
+}
+
+/* Take the one with most to show off the heap.  A count can only have fallen since it was taken, so only
+ * the top is counted again. */
+static struct order pop_heap(uint32_t *n)
+{
+    while (order[0].fresh) {
+        uint32_t fresh = count_new(carol_cov_slot(&shm, order[0].i));
+        if (fresh == order[0].fresh)
+            break;
+        order[0].fresh = fresh;
+        sift_down(*n, 0);
+    }
+    struct order top = order[0];
+    order[0] = order[--*n];
+    sift_down(*n, 0);
+    return top;
+}
+
+/* A print of the edges of the slot that were not known before. */
+static uint64_t print_new(const struct cov_slot *s)
+{
+    const uint64_t *bits = (const uint64_t *)(const void *)(s + 1);
+    uint64_t h = COV_FNV_START;
+    for (uint64_t w = 0; w < words(); w++)
+        if (bits[w] & ~before[w]) {
+            uint64_t v[2] = {w, bits[w] & ~before[w]};
+            h = cov_fnv(h, v, sizeof v);
+        }
+    return h;
+}
+
+/* Those without whom an edge would be missing, if all is as the first tier saw it. */
+static uint32_t pick_news(uint32_t first, uint32_t end)
+{
+    uint32_t n = make_heap(first, end), m = 0;
+    memcpy(before, known, words() * 8);
     while (n) {
-        struct cov_slot *s = carol_cov_slot(&shm, order[0].i);
-        uint32_t fresh = order[0].fresh ? count_new(s) : 0;
-        if (fresh && fresh < order[0].fresh) {
-            order[0].fresh = fresh;
-            sift_down(n, 0);
+        struct order top = pop_heap(&n);
+        struct cov_slot *s = carol_cov_slot(&shm, top.i);
+        if (!top.fresh)
+            break;
+        picked[m++] = (struct pick){print_new(s), top.i};
+        learn(s);
+    }
+    memcpy(known, before, words() * 8);
+    return m;
+}
+
+/* The picked ones again, in a fresh worker, in the other direction and with only each other before them.
+ * Who shows the same new edges with another past owes them to nobody. */
+static void run_again(uint32_t first, uint32_t end, uint32_t m)
+{
+    for (uint32_t k = 0; k < m; k++)
+        carol_cov_slot(&shm, picked[k].i)->status = COV_RUN_NONE;
+    for (uint32_t i = end; i > first;)
+        if (carol_cov_slot(&shm, i - 1)->status != COV_RUN_NONE)
+            i--;
+        else
+            run_worker(first, i, true);
+    for (uint32_t k = 0; k < m; k++) {
+        struct cov_slot *s = carol_cov_slot(&shm, picked[k].i);
+        if (!ended_well(s) || print_new(s) != picked[k].shown)
             continue;
-        }
-        if (fresh)
-            run_alone(order[0].i);
+        s->final = 1;
+        learn(s);
+    }
+}
+
+/* Second tier: what crashed or hung runs again in a worker of its own, and that run is the one that counts.
+ * So does what shows edges not known yet, unless it shows the same ones with another past. */
+static void confirm(uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        struct cov_slot *s = carol_cov_slot(&shm, i);
+        if (!run_input)
+            s->final = 1; /* it was alone already */
+        else if (!s->final && !ended_well(s))
+            run_alone(i);
+    }
+    uint32_t m = pick_news(first, end);
+    if (m > 1)
+        run_again(first, end, m);
+    for (uint32_t i = first; i < end; i++)
+        if (!carol_cov_slot(&shm, i)->final && !ended_well(carol_cov_slot(&shm, i)))
+            run_alone(i);
+    for (uint32_t n = make_heap(first, end); n;) {
+        struct order top = pop_heap(&n);
+        if (top.fresh)
+            run_alone(top.i);
         else
-            s->final = 1;
-        order[0] = order[--n];
-        sift_down(n, 0);
+            carol_cov_slot(&shm, top.i)->final = 1;
     }
-}
-
-static int by_pc(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->pc != y->pc)
-        return x->pc < y->pc ? -1 : 1;
-    return x->edge < y->edge ? -1 : 1;
-}
-
-static void make_places(void)
-{
-    places = map_private((uint64_t)carol_cov_n_edges * sizeof *places + 8);
-    if (!places)
-        _exit(5);
-    uint32_t n = 0;
-    for (uint32_t m = 0; m < carol_cov_n_modules; m++)
-        for (uint32_t j = 0; j < carol_cov_modules[m].n; j++) {
-            const struct cov_pc *pc = carol_cov_pc(&carol_cov_modules[m], j);
-            places[n] =
-                (struct place){pc->pc, carol_cov_modules[m].base + j, (uint32_t)pc->entry & 1};
-            n++;
-        }
-    qsort(places, n, sizeof *places, by_pc);
-}
-
-/* The block that holds pc: the last one that begins at or before it. */
-static const struct place *place_of(uint64_t pc)
-{
-    uint32_t lo = 0, hi = carol_cov_n_edges;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (places[mid].pc <= pc)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo ? &places[lo - 1] : NULL;
-}
-
-static void resolve_ring(void)
-{
-    uint32_t n = shm.live->ring_n;
-    done.ring_n = n < shm.h.ring_cap ? n : shm.h.ring_cap;
-    if (done.ring_n && !places)
-        make_places();
-    for (uint32_t i = 0; i < done.ring_n; i++) {
-        struct cov_call *c = &carol_cov_ring[i];
-        const struct place *from = place_of(c->caller - 1), *to = place_of(c->callee);
-        while (to && to > places && !to->entry && to[-1].pc == to->pc)
-            to--;
-        c->caller = from ? from->edge : COV_NONE;
-        c->callee = to && to->pc == c->callee && to->entry ? to->edge : COV_NONE;
-    }
-    shm.live->ring_n = 0;
 }
 
 static void begin(void)
@@ -413,7 +442,7 @@ void carol_cov_serve(carol_cov_run_fn *run)
         if (req.confirm)
             confirm(req.first, req.first + req.count);
         __atomic_store_n(&shm.live->cur, COV_NONE, __ATOMIC_RELEASE);
-        resolve_ring();
+        done.ring_n = carol_cov_calls_resolve(&shm);
         done.late = carol_cov_late;
         if (send(COV_FD_SOCK, &done, sizeof done, MSG_NOSIGNAL) < 0)
             _exit(0);

@@ -63,7 +63,7 @@ static void run_one(const struct cov_shm *s, uint32_t i, carol_cov_run_fn *run, 
 }
 
 void carol_cov_worker(const struct cov_shm *s, const struct cov_req *q, uint32_t first,
-                      uint32_t end, carol_cov_run_fn *run)
+                      uint32_t end, bool backwards, carol_cov_run_fn *run)
 {
     pid_t self = getpid();
     struct rusage r;
@@ -73,7 +73,8 @@ void carol_cov_worker(const struct cov_shm *s, const struct cov_req *q, uint32_t
     getrusage(RUSAGE_SELF, &r);
     uint64_t before = cpu_us(&r);
     uint64_t most_kb = (uint64_t)r.ru_maxrss + (q->mem_bytes ? q->mem_bytes / 8192 : 512 << 10);
-    for (uint32_t i = first; i < end; i++) {
+    for (uint32_t k = 0; k < end - first; k++) {
+        uint32_t i = backwards ? end - 1 - k : first + k;
         struct cov_slot *slot = carol_cov_slot(s, i);
         if (slot->status != COV_RUN_NONE)
             continue;

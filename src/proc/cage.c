@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -82,6 +83,12 @@ static void arrange_fds(const struct cage_opts *o)
             close(fd);
     }
     close_range((unsigned)top + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+static void close_all(int from, int to)
+{
+    if (from <= to)
+        close_range((unsigned)from, (unsigned)to, 0);
 }
 
 _Noreturn static void run_program(const struct cage_opts *o, int report)
@@ -170,9 +177,10 @@ _Noreturn static void be_init(const struct cage_opts *o, const struct cage *c, u
         *c->program = program;
     close(report[1]);
     int keep = fcntl(status_fd, F_DUPFD_CLOEXEC, 3), err_fd = fcntl(report[0], F_DUPFD_CLOEXEC, 3);
-    for (int fd = 0, n = (int)sysconf(_SC_OPEN_MAX); fd < n && fd < 4096; fd++)
-        if (fd != keep && fd != err_fd)
-            close(fd);
+    int low = keep < err_fd ? keep : err_fd, high = keep < err_fd ? err_fd : keep;
+    close_all(0, low - 1);
+    close_all(low + 1, high - 1);
+    close_all(high + 1, INT_MAX);
     struct word w = {.wait_status = program < 0 ? 127 << 8 : 0};
     w.exec_errno = program < 0 ? EAGAIN : exec_error(err_fd);
     if (program > 0)

@@ -180,6 +180,20 @@ def the_same_input_gives_the_same_edges_alone_and_in_a_batch(tmp):
 
 
 @test
+def what_an_input_owes_to_others_is_not_its_own(tmp):
+    """The new edges of all inputs are checked in one second run: what another input left behind in the
+    process, before it in that run or in the first, must not show."""
+    built = build(tmp / "memory", HERE / "memory.c")
+    for order in ("aSbUcVTd", "dTVcUbSa"):
+        names = {f"{i}{letter}": letter.encode() for i, letter in enumerate(order)}
+        together = cover(built, write_inputs(tmp / order, names))
+        for name in names:
+            alone = cover(built, tmp / order / name)
+            check(together["by"][name]["set"] == alone["by"][name]["set"], f"{name} of {order}")
+        check(together["executor"]["workers"] < len(names), "they were not all run alone")
+
+
+@test
 def the_number_of_executors_changes_no_result(tmp):
     det, ends = tmp / "det", [tmp / "planted" / n for n in "SAX"]
     answers = [cover(tmp / "large", "-j", jobs, det, *ends, det, *ends, det) for jobs in "124"]
