@@ -38,7 +38,7 @@ def measure(command, env, cwd):
     with subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env,
                           cwd=cwd) as process:
-        code = process.wait(timeout=600)
+        code = process.wait()  # with a timeout it would look every 50 ms only
     while True:  # what was orphaned is ours now: its time counts when it is reaped
         try:
             os.waitpid(-1, 0)

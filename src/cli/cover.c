@@ -19,7 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOB_INPUTS 200 /* read and measured together, at most */
+/* Inputs read and measured together: an eighth of all, so that several executors have something to share,
+ * within these bounds.  Not by their number: it must change no result. */
+#define JOB_INPUTS 200
+#define JOB_INPUTS_LEAST 50
 #define LANES_MAX 256
 #define LANE_INPUTS 32 /* fewer are not worth an executor of their own */
 #define JOB_BYTES ((size_t)32 << 20)
@@ -185,7 +188,9 @@ static int next_job(struct lane *l, struct err *e)
     size_t n = 0;
     buf_clear(&l->bytes);
     l->base = c->next;
-    while (c->next < c->paths.n && n < JOB_INPUTS && (n == 0 || l->bytes.len < JOB_BYTES)) {
+    size_t most = c->paths.n / 8;
+    most = most < JOB_INPUTS_LEAST ? JOB_INPUTS_LEAST : most > JOB_INPUTS ? JOB_INPUTS : most;
+    while (c->next < c->paths.n && n < most && (n == 0 || l->bytes.len < JOB_BYTES)) {
         size_t before = l->bytes.len;
         l->bytes.max = before + INPUT_MAX;
         int rc = fs_read(c->paths.v[c->next], &l->bytes, e);

@@ -2,9 +2,10 @@
  * shared memory (runtime/cov/protocol.h).
  *
  * Started lazily at the first job and restarted whenever it dies.  Inputs run in batches in forked
- * persistent workers; an input that shows an edge not in `known`, crashes or times out is run again
- * alone and only that run counts.  `known` is the executor's own map of edges seen so far, so that
- * only first sightings pay for the second run. */
+ * persistent workers.  Inputs that show an edge not in `known` are run again together, backwards, in a
+ * fresh worker; one that shows other new edges then, crashes or times out is run again alone and only
+ * that run counts.  `known` is the executor's own map of edges seen so far, so that only first
+ * sightings pay for the second run. */
 #ifndef CAROL_EVAL_EXECUTOR_H
 #define CAROL_EVAL_EXECUTOR_H
 
