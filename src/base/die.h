@@ -23,4 +23,13 @@ void *xrealloc(void *p, size_t n);
 void *xmemdup(const void *p, size_t n); /* a copy; of nothing too */
 char *xstrdup(const char *s);
 
+/* Room for one more in an array of n that has room for cap. */
+#define XGROW(array, n, cap)                                                                       \
+    do {                                                                                           \
+        if ((n) == (cap)) {                                                                        \
+            (cap) = (cap) ? (cap) * 2 : 64;                                                        \
+            (array) = xrealloc((array), (cap) * sizeof *(array));                                  \
+        }                                                                                          \
+    } while (0)
+
 #endif

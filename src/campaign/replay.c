@@ -26,14 +26,6 @@ struct walk {
     size_t n_sets, cap_sets;
 };
 
-#define GROW(array, n, cap)                                                                        \
-    do {                                                                                           \
-        if ((n) == (cap)) {                                                                        \
-            (cap) = (cap) ? (cap) * 2 : 64;                                                        \
-            (array) = xrealloc((array), (cap) * sizeof *(array));                                  \
-        }                                                                                          \
-    } while (0)
-
 static int note_done(void *arg, const struct store_turn *row, const void *d, size_t n,
                      struct err *e)
 {
@@ -43,7 +35,7 @@ static int note_done(void *arg, const struct store_turn *row, const void *d, siz
     if (row->arm < 0 || row->arm >= w->r->fold.tally.n_arms)
         return err_set(e, -EBADMSG, "turn %lld names a fuzzer that the roster does not have",
                        (long long)row->id);
-    GROW(w->done, w->n_done, w->cap_done);
+    XGROW(w->done, w->n_done, w->cap_done);
     w->done[w->n_done++] = *row;
     return 0;
 }
@@ -51,7 +43,7 @@ static int note_done(void *arg, const struct store_turn *row, const void *d, siz
 static int note_call(void *arg, uint32_t round, uint32_t caller, uint32_t callee)
 {
     struct walk *w = arg;
-    GROW(w->calls, w->n_calls, w->cap_calls);
+    XGROW(w->calls, w->n_calls, w->cap_calls);
     w->calls[w->n_calls++] = (struct call){round, caller, callee};
     return 0;
 }
@@ -59,7 +51,7 @@ static int note_call(void *arg, uint32_t round, uint32_t caller, uint32_t callee
 static int note_seed(void *arg, const struct store_seed *seed, struct err *e)
 {
     struct walk *w = arg;
-    GROW(w->sets, w->n_sets, w->cap_sets);
+    XGROW(w->sets, w->n_sets, w->cap_sets);
     struct edges *s = &w->sets[w->n_sets];
     *s = (struct edges){0};
     if (seed->state == SEED_PENDING)
@@ -232,7 +224,7 @@ static int decide_again(void *arg, const struct store_turn *row, const void *blo
         w->how.decided(w->how.arg, &(struct replay_step){r, row, &was, &now});
     now.choice = row->arm; /* what ran, with the features of this scheduler */
     fold_dispatched(&r->fold, &now);
-    GROW(r->open, r->n_open, r->cap_open);
+    XGROW(r->open, r->n_open, r->cap_open);
     r->open[r->n_open++] = (struct replay_open){.row = *row, .d = now};
     return 0;
 }

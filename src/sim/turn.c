@@ -14,14 +14,6 @@
 #define SEED_COVERS 20 /* at most one in so many reachable edges */
 #define NOMINAL_TURN_S 120.0
 
-#define GROW(array, n, cap)                                                                        \
-    do {                                                                                           \
-        if ((n) == (cap)) {                                                                        \
-            (cap) = (cap) ? (cap) * 2 : 64;                                                        \
-            (array) = xrealloc((array), (cap) * sizeof *(array));                                  \
-        }                                                                                          \
-    } while (0)
-
 void play_init(struct play *p, const struct world *w, uint64_t seed)
 {
     uint32_t n = w->graph->table->n_edges + 1;
@@ -58,14 +50,14 @@ void play_turn_free(struct play_turn *t)
 
 static void put_id(struct play_turn *t, uint32_t id)
 {
-    GROW(t->ids, t->n_ids, t->cap_ids);
+    XGROW(t->ids, t->n_ids, t->cap_ids);
     t->ids[t->n_ids++] = id;
 }
 
 static struct play_input *begin_input(struct play_turn *t, uint32_t opened, uint32_t built_on,
                                       double at_s)
 {
-    GROW(t->inputs, t->n_inputs, t->cap_inputs);
+    XGROW(t->inputs, t->n_inputs, t->cap_inputs);
     struct play_input *in = &t->inputs[t->n_inputs++];
     *in = (struct play_input){.from = (uint32_t)t->n_ids,
                               .opened = opened,
@@ -127,7 +119,7 @@ static bool seen(const struct play *p, uint32_t edge)
 static void note_open(struct play *p, struct play_turn *t, uint32_t edge)
 {
     p->stamp[edge] = p->view;
-    GROW(t->opened, t->n_opened, t->cap_opened);
+    XGROW(t->opened, t->n_opened, t->cap_opened);
     t->opened[t->n_opened++] = (struct play_opened){
         .edge = edge, .parent = p->parent[edge], .at_s = t->inputs[t->n_inputs - 1].at_s};
     put_id(t, edge);
@@ -151,7 +143,7 @@ static void open_edge(struct play *p, struct play_turn *t, uint32_t edge)
                 continue;
             }
             frontier_add(&p->frontier, s);
-            GROW(p->added, p->n_added, p->cap_added);
+            XGROW(p->added, p->n_added, p->cap_added);
             p->added[p->n_added++] = s;
         }
     }

@@ -607,10 +607,7 @@ def main():
             print(f"# {name}: {time.monotonic() - began:.0f} s", flush=True)
     finally:
         carol.kill_all()
-        if tap.failures or os.environ.get("CAROL_KEEP"):
-            print(f"# kept: {TEMP}", flush=True)
-        else:
-            shutil.rmtree(TEMP, ignore_errors=True)
+        tap.tidy(TEMP)
     return tap.done()
 
 

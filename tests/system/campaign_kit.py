@@ -6,6 +6,7 @@ its parent is by then.
 import hashlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -33,6 +34,13 @@ class Tap:
     def skip(self, what, why):
         self.count += 1
         print(f"ok {self.count} - {what} # SKIP {why}", flush=True)
+
+    def tidy(self, directory):
+        """Removes it, unless it is wanted to look at."""
+        if self.failures or os.environ.get("CAROL_KEEP"):
+            print(f"# kept: {directory}", flush=True)
+        else:
+            shutil.rmtree(directory, ignore_errors=True)
 
     def done(self):
         print(f"1..{self.count}", flush=True)

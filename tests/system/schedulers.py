@@ -6,7 +6,6 @@ usage: schedulers.py CAROL ROOT [SCHEDULER...]     prints TAP
 """
 import os
 import re
-import shutil
 import sys
 import tempfile
 import time
@@ -136,10 +135,7 @@ def main():
             others(TEMP / "random")
     finally:
         carol.kill_all()
-        if tap.failures or os.environ.get("CAROL_KEEP"):
-            print(f"# kept: {TEMP}", flush=True)
-        else:
-            shutil.rmtree(TEMP, ignore_errors=True)
+        tap.tidy(TEMP)
     return tap.done()
 
 
