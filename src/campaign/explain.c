@@ -121,6 +121,10 @@ static void ask(void *arg, const struct replay_step *step)
     if (d->choice < 0)
         return;
     f->choices[d->choice]++;
+    if (sched_is_warmup(step->r->fold.sched->ops, d)) {
+        f->warmup++;
+        return;
+    }
     f->explored += f->predicts && is_explored(d);
     ask_signals(step, without);
     for (int k = 0; k < SIGNAL_COUNT; k++)

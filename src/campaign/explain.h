@@ -5,7 +5,8 @@
  *     explain_campaign(&f, store, &settings, &e);    // a replay with questions in between
  *
  * Influence of a signal (the paper's): the share of decisions whose choice is another one when that signal
- * is replaced by its mean for every fuzzer and everything else, the draw too, stays as it was. */
+ * is replaced by its mean for every fuzzer and everything else, the draw too, stays as it was.  Turns of
+ * the warm-up compare nothing: they are counted apart, and no share is of them. */
 #ifndef CAROL_CAMPAIGN_EXPLAIN_H
 #define CAROL_CAMPAIGN_EXPLAIN_H
 
@@ -32,6 +33,7 @@ void explain_why(const struct sched_ops *ops, const struct decision *d, const ch
 
 struct influence {
     uint64_t decisions;
+    uint64_t warmup; /* of them */
     uint64_t choices[SCHED_MAX_ARMS];
     bool signals; /* the scheduler reads signals: */
     uint64_t changed[SIGNAL_COUNT];

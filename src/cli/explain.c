@@ -15,11 +15,12 @@ static const char help[] = "      --turn N   why turn N went to that fuzzer: sig
                            "width, noise and draw of\n"
                            "                 each, the reason in words, and what came of it\n"
                            "      --json     for programs (schema 1)\n\n"
-                           "Without --turn: how often each fuzzer was chosen, how often against "
-                           "the highest prediction, and\n"
-                           "the influence of each signal: the share of choices that would have "
-                           "been others with that signal\n"
-                           "at its mean.  A running campaign can be asked too.\n";
+                           "Without --turn: how often each fuzzer was chosen, and of the choices "
+                           "after the warm-up how many\n"
+                           "were against the highest prediction, and the influence of each "
+                           "signal: the share that would\n"
+                           "have been others with that signal at its mean.  A running campaign "
+                           "can be asked too.\n";
 
 enum { OPT_TURN = 256, OPT_JSON };
 
@@ -90,6 +91,12 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
+/* Decisions in which fuzzers were compared. */
+static uint64_t compared(const struct influence *f)
+{
+    return f->decisions - f->warmup;
+}
+
 /* Signals by influence, the strongest first, ties in the order of SPEC 4. */
 static void sort_signals(const struct influence *f, int order[SIGNAL_COUNT])
 {
@@ -108,7 +115,7 @@ static json_t *influence_json(const struct influence *f, const int order[SIGNAL_
         json_array_append_new(all, json_pack("{s:s,s:I,s:f}", "signal",
                                              signal_name((enum signal_id)order[k]), "changed",
                                              (json_int_t)f->changed[order[k]], "share",
-                                             share(f->changed[order[k]], f->decisions)));
+                                             share(f->changed[order[k]], compared(f))));
     return all;
 }
 
@@ -121,19 +128,20 @@ static void campaign_json(const struct subject *s, const struct influence *f,
                             json_pack("{s:I,s:f}", "choices", (json_int_t)f->choices[i], "share",
                                       share(f->choices[i], f->decisions)));
     json_t *explored = f->predicts ? json_pack("{s:I,s:f}", "choices", (json_int_t)f->explored,
-                                               "share", share(f->explored, f->decisions))
+                                               "share", share(f->explored, compared(f)))
                                    : json_null();
-    dump(s, json_pack("{s:i,s:s,s:s,s:I,s:o,s:o,s:b,s:o}", "schema", 1, "scheduler",
+    dump(s, json_pack("{s:i,s:s,s:s,s:I,s:I,s:o,s:o,s:b,s:o}", "schema", 1, "scheduler",
                       s->o->scheduler, "params", s->o->params ? s->o->params : "", "decisions",
-                      (json_int_t)f->decisions, "fuzzers", arms, "exploration", explored,
-                      "reads_signals", f->signals, "influence", influence_json(f, order)));
+                      (json_int_t)f->decisions, "warmup", (json_int_t)f->warmup, "fuzzers", arms,
+                      "exploration", explored, "reads_signals", f->signals, "influence",
+                      influence_json(f, order)));
 }
 
 static void print_influence(const struct influence *f, const int order[SIGNAL_COUNT])
 {
     printf("\ninfluence: choices that would have been others with that signal at its mean\n");
     for (int k = 0; k < SIGNAL_COUNT; k++) {
-        double v = share(f->changed[order[k]], f->decisions);
+        double v = share(f->changed[order[k]], compared(f));
         printf("  %-21s %6.1f %%  %.*s\n", signal_name((enum signal_id)order[k]), 100 * v,
                (int)lround(v * 40), "########################################");
     }
@@ -150,10 +158,14 @@ static void campaign_text(const struct subject *s, const struct influence *f,
     for (size_t i = 0; i < s->o->fuzzers.n; i++)
         printf("  %-12s %6llu  %5.1f %%\n", s->arms[i], (unsigned long long)f->choices[i],
                100 * share(f->choices[i], f->decisions));
+    if (f->warmup)
+        printf(
+            "\nwarm-up: %llu first turns, given without comparing; the others are counted below\n",
+            (unsigned long long)f->warmup);
     if (f->predicts)
-        printf("\nexploration: %llu choices (%.1f %%) against the highest %s\n",
-               (unsigned long long)f->explored, 100 * share(f->explored, f->decisions),
-               s->ops->columns[0]);
+        printf("\nexploration: %llu of %llu choices (%.1f %%) against the highest %s\n",
+               (unsigned long long)f->explored, (unsigned long long)compared(f),
+               100 * share(f->explored, compared(f)), s->ops->columns[0]);
     if (f->signals && f->decisions)
         print_influence(f, order);
     else if (!f->signals)

@@ -250,6 +250,7 @@ const struct sched_ops sched_contextual = {
     .pick = contextual_pick,
     .learn = contextual_learn,
     .without = contextual_without,
+    .is_warmup = contextual_undrawn,
     .why = contextual_why,
     .save = contextual_save,
     .load = contextual_load,

@@ -207,12 +207,17 @@ static void explain_arm(const struct decision_arm *row, const char *name, struct
                row->width, row->draw);
 }
 
+static bool phase_is_warmup(const struct decision *d)
+{
+    return d->arm[d->choice].phi[PHI_DUE] != 0;
+}
+
 static void phase_why(const struct decision *d, const char *const *arms, struct buf *out)
 {
     int second = choose_second(d);
     if (d->choice < 0)
         return;
-    if (d->arm[d->choice].phi[PHI_DUE] != 0) {
+    if (phase_is_warmup(d)) {
         buf_printf(out, "warm-up: %s has not had its first turns yet, and goes first",
                    arms[d->choice]);
         return;
@@ -285,6 +290,7 @@ const struct sched_ops sched_phase = {
     .create = phase_create,
     .pick = phase_pick,
     .learn = phase_learn,
+    .is_warmup = phase_is_warmup,
     .why = phase_why,
     .save = phase_save,
     .load = phase_load,

@@ -84,6 +84,11 @@ int sched_without(const struct sched *s, const struct decision *d, enum signal_i
     return s->ops->without ? s->ops->without(s, d, signal) : d->choice;
 }
 
+bool sched_is_warmup(const struct sched_ops *ops, const struct decision *d)
+{
+    return d->choice >= 0 && ops->is_warmup && ops->is_warmup(d);
+}
+
 void sched_save(const struct sched *s, struct buf *out)
 {
     wire_put_u8(out, STATE_VERSION);

@@ -101,6 +101,8 @@ struct sched_ops {
      * (running) mean for every arm and everything else, the noise too, as it was.  Changes nothing.
      * NULL: it reads no signals. */
     int (*without)(const struct sched *s, const struct decision *d, enum signal_id signal);
+    /* Was d a warm-up turn, given before anything is compared?  From the record alone.  NULL: it has none. */
+    bool (*is_warmup)(const struct decision *d);
     /* In words, without a newline, why the choice of d won; arms: the roster.  NULL: nothing to say. */
     void (*why)(const struct decision *d, const char *const *arms, struct buf *out);
     /* What sched_save and sched_load leave to it; any length, checked by load. */
@@ -120,6 +122,8 @@ void sched_learn(struct sched *s, const struct decision *d, const struct sched_o
 /* The choice for d had that signal said nothing; d->choice when the scheduler reads no signals.  To be asked
  * right after the pick of d, before anything else is learned or picked. */
 int sched_without(const struct sched *s, const struct decision *d, enum signal_id signal);
+/* Was d a turn of the warm-up, a choice without a comparison? */
+bool sched_is_warmup(const struct sched_ops *ops, const struct decision *d);
 /* The whole state, with the scheduler's name and number of arms before it; load refuses another's. */
 void sched_save(const struct sched *s, struct buf *out);
 CAROL_MUST_CHECK int sched_load(struct sched *s, const void *data, size_t n, struct err *e);

@@ -77,7 +77,7 @@ static void it_explains_itself(void **state)
     decision_ask(&d, 2, 1, 0, 0, 0);
     sched_pick(s, &d);
     s->ops->why(&d, world_roster, &b);
-    assert_string_equal(b.p, "darwin has the best mean so far, 0.500.\n");
+    assert_string_equal(b.p, "darwin has the best mean so far, 0.500");
     buf_clear(&b);
     sched_describe(s, &b);
     assert_string_equal(b.p, "epsilon=0");
