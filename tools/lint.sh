@@ -77,6 +77,17 @@ static_analysis() {
         src runtime
 }
 
+# The whole tree with the other compiler and the same warnings as errors; unoptimised, for they come from
+# the front end.  The build of `make` is gcc's.
+clang_build() {
+    local dir good=0
+    dir=$(mktemp -d)
+    { CC=clang-19 meson setup "$dir/b" --buildtype=plain && ninja -C "$dir/b" --quiet; } >"$dir/log" 2>&1 || good=1
+    ((good == 0)) || grep -E -A 4 '(error|ERROR|warning):' "$dir/log" || tail -n 20 "$dir/log"
+    rm -rf "$dir"
+    return "$good"
+}
+
 python_compiles() {
     python3 - "$@" <<'PY'
 import ast, sys
@@ -100,4 +111,5 @@ check leftovers no_leftovers
 ((${#scripts[@]} == 0)) || check shell shellcheck "${scripts[@]}"
 ((${#pythons[@]} == 0)) || check python python_compiles "${pythons[@]}"
 check cppcheck static_analysis
+check clang clang_build
 exit "$failed"
