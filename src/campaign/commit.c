@@ -109,7 +109,7 @@ int turn_commit(struct turn *t, struct err *e)
     t->row.round = c->f.round + 1;
     t->row.end_ns = campaign_now(c);
     t->row.at_decision = (int64_t)c->f.t;
-    if (t->row.state != TURN_VOID)
+    if (t->row.state == TURN_PARKED)
         t->row.state = TURN_COMMITTED;
     account(t);
     int rc = store_begin(c->store, e);

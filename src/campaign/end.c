@@ -110,7 +110,12 @@ void campaign_interrupt(struct campaign *c)
     loop_stop(c->loop);
 }
 
-/* All slots idle: stop the fuzzers; all fuzzers stopped: leave the loop. */
+static void leave_loop(struct campaign *c)
+{
+    loop_stop(c->loop);
+}
+
+/* All slots idle: stop the fuzzers; all fuzzers stopped: gather what they saved meanwhile, leave the loop. */
 void campaign_maybe_done(struct campaign *c)
 {
     if (!c->stopping)
@@ -122,8 +127,13 @@ void campaign_maybe_done(struct campaign *c)
         c->started = false;
         pool_stop(c);
     }
-    if (c->waiting_stop <= 0)
-        loop_stop(c->loop);
+    if (c->waiting_stop > 0 || c->leaving)
+        return;
+    c->leaving = true;
+    if (c->stopping == 2)
+        leave_loop(c);
+    else
+        late_begin(c, leave_loop);
 }
 
 /* No turn starts in the last 10 s of a 120 s-turn campaign (schedulers.md 5 item 12), scaled; a budget

@@ -1,4 +1,4 @@
-/* finds: a turn is over: what the fuzzer found is stored, durably, before anybody measures it. */
+/* finds: what a fuzzer found, in a turn or outside, is stored, durably, before anybody measures it. */
 #include "campaign/state.h"
 
 #include "base/die.h"
@@ -97,31 +97,55 @@ static int store_find(struct turn *t, const struct find *f, struct err *e)
     return rc;
 }
 
-int turn_store_finds(struct turn *t, struct err *e)
+/* When it fails nothing of it counts, the cursor included: the next harvest reads it again. */
+static bool harvest(struct turn *t, struct err *e)
+{
+    struct instance *in = t->m->in;
+    if (in->ops->harvest(in, &t->found, e) == 0)
+        return true;
+    log_warn("%s: its files could not be read, the next turn tries again: %s", in->fuzzer, e->msg);
+    harvest_free(&t->found);
+    return false;
+}
+
+static int store_found(struct turn *t, struct err *e)
 {
     struct campaign *c = t->m->c;
-    struct instance *in = t->m->in;
-    take_report(t);
-    bool read = in->ops->harvest(in, &t->found, e) == 0;
-    if (!read) { /* nothing of it counts, the cursor included: the next harvest reads it again */
-        log_warn("%s: its files could not be read, the next turn tries again: %s", in->fuzzer,
-                 e->msg);
-        harvest_free(&t->found);
-    }
     int rc = store_begin(c->store, e);
+    if (rc == 0 && t->row.state == TURN_LATE)
+        rc = store_late_begin(c->store, &t->row, e);
     for (size_t i = 0; rc == 0 && i < t->found.n; i++)
         rc = store_find(t, &t->found.finds[i], e);
     if (rc == 0)
         rc = store_turn_parked(c->store, &t->row, t->found.cursor, e);
     if (rc == 0)
         rc = store_commit(c->store, e);
-    if (rc < 0) {
+    if (rc < 0)
         store_rollback(c->store);
-        return rc;
-    }
-    if (read)
+    return rc;
+}
+
+int turn_store_finds(struct turn *t, struct err *e)
+{
+    struct instance *in = t->m->in;
+    take_report(t);
+    bool read = harvest(t, e);
+    int rc = store_found(t, e);
+    if (rc == 0 && read)
         in->ops->harvested(in, &t->found);
-    return 0;
+    return rc;
+}
+
+int turn_store_late(struct turn *t, struct err *e)
+{
+    struct instance *in = t->m->in;
+    if (!harvest(t, e) || !t->found.n)
+        return 0;
+    t->row.start_ns = t->row.parked_ns = campaign_now(t->m->c);
+    int rc = store_found(t, e);
+    if (rc == 0)
+        in->ops->harvested(in, &t->found);
+    return rc < 0 ? rc : 1;
 }
 
 int turn_measure(struct turn *t, struct err *e)

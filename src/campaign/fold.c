@@ -129,12 +129,13 @@ void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
     row->new_edges = g.fresh.n;
     row->rarity = g.rarity;
     row->sec = g.sec;
-    row->raw = row->state == TURN_VOID || row->died ? 0 : reward_raw(f->reward, &g);
-    row->reward = row->state == TURN_VOID ? 0 : reward_normalise(&f->bounds, row->raw);
-    if (row->state == TURN_VOID)
-        context_voided(f->context, row->arm);
-    else
+    bool counts = row->state == TURN_COMMITTED;
+    row->raw = counts && !row->died ? reward_raw(f->reward, &g) : 0;
+    row->reward = counts ? reward_normalise(&f->bounds, row->raw) : 0;
+    if (counts)
         learn(f, row, d, &g);
+    else if (row->state == TURN_VOID) /* a late one was never dispatched */
+        context_voided(f->context, row->arm);
     gain_free(&g);
     tally_add_turn(&f->tally, row);
     f->tally.no_predecessor = f->ledger.no_predecessor;

@@ -59,7 +59,8 @@ void fold_dispatched(struct fold *f, const struct decision *d);
 struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t turn_ns,
                              int64_t left_ns);
 /* Complete a turn: sets row's round, new_edges, raw, reward, rarity and sec from what its inputs
- * covered (row->state says COMMITTED or VOID, row->end_ns when), and learns from it. */
+ * covered (row->state says COMMITTED, VOID or LATE, row->end_ns when), and learns from it if it is a committed
+ * one.  A late one had no decision: d is not looked at. */
 void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
                const struct edges *sets, size_t n);
 

@@ -43,8 +43,8 @@ void turn_evaluated(void *arg, struct eval_job *job)
         return;
     }
     turn_free(t);
-    if (c->next_recover < c->n_recover || !c->started)
-        recover_next(c);
-    else
+    if (c->started)
         loop_timer(c->loop, &s->next, loop_now(c->loop));
+    else
+        recover_next(c);
 }

@@ -31,21 +31,31 @@ static int open_members(struct campaign *c, struct err *e)
     return rc;
 }
 
-/* An open turn becomes a turn of slot 0, to be finished first. */
-static int take_open(struct campaign *c, struct replay_open *o, struct err *e)
+/* An open turn becomes a turn of slot 0, to be finished first.  d: NULL for a late one. */
+static int take_open(struct campaign *c, const struct store_turn *row, const struct decision *d,
+                     struct err *e)
 {
     struct turn *t = xcalloc(1, sizeof *t);
-    t->row = o->row;
-    t->d = o->d;
-    t->m = member_of(c, o->row.instance);
+    t->row = *row;
+    if (d)
+        t->d = *d;
+    t->m = member_of(c, row->instance);
     if (!t->m) {
         free(t);
         return err_set(e, -EINVAL, "turn %lld names an instance the store does not have",
-                       (long long)o->row.id);
+                       (long long)row->id);
     }
     c->recover = xrealloc(c->recover, (c->n_recover + 1) * sizeof *c->recover);
     c->recover[c->n_recover++] = t;
     return 0;
+}
+
+static int take_late(void *arg, const struct store_turn *row, const void *d, size_t n,
+                     struct err *e)
+{
+    (void)d;
+    (void)n;
+    return take_open(arg, row, NULL, e);
 }
 
 static int by_turn(const void *a, const void *b)
@@ -104,7 +114,9 @@ int recover_load(struct campaign *c, struct err *e)
     if (rc == 0)
         rc = open_members(c, e);
     for (size_t i = 0; rc == 0 && i < r.n_open; i++)
-        rc = take_open(c, &r.open[i], e);
+        rc = take_open(c, &r.open[i].row, &r.open[i].d, e);
+    if (rc == 0)
+        rc = store_turns(c->store, TURNS_LATE_OPEN, take_late, c, e);
     if (c->n_recover)
         qsort(c->recover, c->n_recover, sizeof *c->recover, by_turn);
     if (rc == 0)
@@ -118,6 +130,8 @@ int recover_load(struct campaign *c, struct err *e)
     c->f.tally.crashes = totals.crashes;
     c->f.tally.hangs = totals.hangs;
     c->before_ns = totals.elapsed_ns;
+    c->late = c->members;
+    c->after_late = selftests_begin;
     struct store_slot used[256];
     int n = store_slots(c->store, used, 256);
     for (int i = 0; i < n && i < c->n_slots; i++)
@@ -148,7 +162,7 @@ static int finish_open(struct campaign *c, struct turn *t, struct err *e)
         t->m->in->report = (struct turn_report){0};
         t->row.state = TURN_VOID;
         rc = t->m->started ? turn_store_finds(t, e) : 0;
-    } else { /* also a void one, when this very recovery was cut off before */
+    } else { /* also a void or late one, when this very recovery was cut off before */
         rc = store_turn_seeds(c->store, t->row.id, pending_seed, t, e);
     }
     return rc == 0 ? turn_measure(t, e) : rc;
@@ -158,12 +172,13 @@ void recover_next(struct campaign *c)
 {
     struct err e = {0};
     if (c->next_recover == c->n_recover) {
-        selftests_begin(c);
+        late_next(c);
         return;
     }
     struct turn *t = c->recover[c->next_recover++];
-    log_info("turn %lld (%s) was cut off; finishing it", (long long)t->row.id,
-             c->f.tally.arm[t->row.arm].name);
+    if (t->row.state != TURN_LATE)
+        log_info("turn %lld (%s) was cut off; finishing it", (long long)t->row.id,
+                 c->f.tally.arm[t->row.arm].name);
     if (finish_open(c, t, &e) < 0)
         campaign_fail(c, &e);
 }

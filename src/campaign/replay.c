@@ -132,16 +132,17 @@ static int complete(struct walk *w, const struct store_turn *logged, struct err 
 {
     struct replay *r = w->r;
     struct replay_open *o = find_open(r, logged->id);
-    if (!o)
+    if (!o && logged->state != TURN_LATE)
         return err_set(e, -EINVAL, "the journal completes turn %lld, which it never began",
                        (long long)logged->id);
     int rc = load_turn(w, logged->id, logged->round, e);
     if (rc < 0)
         return rc;
     struct store_turn row = *logged;
-    fold_turn(&r->fold, &row, &o->d, w->sets, w->n_sets);
+    fold_turn(&r->fold, &row, o ? &o->d : NULL, w->sets, w->n_sets);
     compare_turn(w, logged, &row);
-    *o = r->open[--r->n_open];
+    if (o)
+        *o = r->open[--r->n_open];
     if (w->next_done == w->n_done && !w->how.other)
         compare_state(r, w->s);
     return 0;

@@ -60,6 +60,8 @@ struct campaign {
 
     struct turn **recover; /* turns a killed supervisor left behind, finished before anything new */
     size_t n_recover, next_recover;
+    struct member *late; /* whose directory is looked at next for finds made outside its turns */
+    void (*after_late)(struct campaign *c);
 
     int64_t new_budget_ns; /* -d given with --resume; -1: none */
 
@@ -78,6 +80,7 @@ struct campaign {
     struct err error;
     int waiting_tests; /* arms whose self-test runs */
     int waiting_stop;  /* instances asked to stop that have not yet */
+    bool leaving;      /* they have; what they saved while they ended is gathered */
 };
 
 /* loop.c */
@@ -93,6 +96,7 @@ void turn_free(struct turn *t);
 
 /* finds.c: what it found */
 int turn_store_finds(struct turn *t, struct err *e);
+int turn_store_late(struct turn *t, struct err *e);
 void turn_measure_later(struct turn *t, int64_t id, void *data, size_t size, bool own);
 int turn_measure(struct turn *t, struct err *e);
 
@@ -106,6 +110,10 @@ void pool_idle(struct campaign *c, struct member *m);
 void pool_suspend(struct campaign *c);
 void pool_stop(struct campaign *c);
 void pool_free(struct campaign *c);
+
+/* late.c: finds made outside turns */
+void late_begin(struct campaign *c, void (*after)(struct campaign *c));
+void late_next(struct campaign *c);
 
 /* seeds.c: round 0 */
 int seeds_begin(struct campaign *c, struct err *e);

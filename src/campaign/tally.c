@@ -10,7 +10,8 @@
 void tally_add_turn(struct tally *t, const struct store_turn *row)
 {
     struct tally_arm *a = &t->arm[row->arm];
-    a->turns++;
+    bool is_turn = row->state != TURN_LATE;
+    a->turns += is_turn;
     a->execs += row->execs;
     a->cycles += row->cycles;
     a->active_ns += row->active_ns;
@@ -23,7 +24,7 @@ void tally_add_turn(struct tally *t, const struct store_turn *row)
     a->deaths += row->died;
     if (row->state == TURN_COMMITTED)
         a->last_reward = row->reward;
-    t->turns++;
+    t->turns += is_turn;
     t->execs += row->execs;
     t->edges += row->new_edges;
     if (row->new_edges)

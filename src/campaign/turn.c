@@ -216,12 +216,14 @@ static void watch_deaths(struct turn *t)
 void turn_free(struct turn *t)
 {
     struct campaign *c = t->m->c;
-    watch_deaths(t);
+    if (t->row.state != TURN_LATE)
+        watch_deaths(t);
     if (t->row.crashes && t->row.state == TURN_COMMITTED)
         c->found_crash = true;
-    if (t->m->slot)
+    if (t->m->slot) {
         t->m->slot->turn = NULL;
-    pool_idle(c, t->m);
+        pool_idle(c, t->m);
+    }
     eval_results_free(&t->job);
     for (size_t i = 0; i < t->job.n; i++)
         free(t->owned[i]);

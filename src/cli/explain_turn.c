@@ -49,6 +49,7 @@ static const char *state_word(enum turn_state s)
     case TURN_PARKED: return "measured";
     case TURN_COMMITTED: return "completed";
     case TURN_VOID: return "void";
+    case TURN_LATE: return "late";
     case TURN_NONE: break;
     }
     return "unknown";

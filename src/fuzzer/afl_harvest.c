@@ -193,18 +193,18 @@ static void sort_numbers(struct strv *l)
         qsort(l->v, l->n, sizeof *l->v, by_number);
 }
 
-/* queue/, and _resume/ when afl-fuzz died while it moved from there to queue/. */
+/* queue/, and of _resume/ what is not in queue/ yet, when afl-fuzz died while it linked from there to there:
+ * the two hold the same files under the same numbers. */
 static int harvest_queue(struct live *lv, const char *out, struct cursor *c, struct harvest *h,
                          struct err *e)
 {
     static const char *const subs[] = {"queue", "_resume"};
     struct imports im = {0};
     int rc = imports_read(lv->o.dir, &im, e);
-    long long from = c->queue;
     for (size_t s = 0; rc == 0 && s < 2; s++) {
         char *dir = fs_join(out, subs[s]);
         struct strv names = {0};
-        rc = numbered_files(dir, from, &names, e);
+        rc = numbered_files(dir, c->queue, &names, e);
         sort_numbers(&names);
         for (size_t i = 0; rc == 0 && i < names.n; i++) {
             if (is_empty(dir, names.v[i]))
@@ -215,8 +215,6 @@ static int harvest_queue(struct live *lv, const char *out, struct cursor *c, str
         }
         strv_free(&names);
         free(dir);
-        if (c->queue > from)
-            break; /* the two hold the same files; one pass is enough unless queue/ is still empty */
     }
     free(im.v);
     return rc;
@@ -229,8 +227,9 @@ static int by_execs(const void *a, const void *b)
     return xe != ye ? (xe < ye ? -1 : 1) : by_number(a, b);
 }
 
-static int harvest_life(const char *dir, enum find_kind kind, struct given *given, long long *done,
-                        struct harvest *h, struct err *e)
+/* alive: its fuzzer may have been stopped by a signal between open and write; an empty file is read again. */
+static int harvest_life(const char *dir, enum find_kind kind, bool alive, struct given *given,
+                        long long *done, struct harvest *h, struct err *e)
 {
     struct strv names = {0};
     int rc = numbered_files(dir, 0, &names, e);
@@ -238,6 +237,8 @@ static int harvest_life(const char *dir, enum find_kind kind, struct given *give
         qsort(names.v, names.n, sizeof *names.v, by_execs);
     for (; rc == 0 && *done < (long long)names.n; ++*done) {
         const char *name = names.v[*done];
+        if (alive && is_empty(dir, name))
+            break;
         struct find f = {.kind = kind, .entry = -1, .seed = -1};
         f.parent_entry = field_of(name, ",src:");
         f.signal =
@@ -257,13 +258,14 @@ static int harvest_life(const char *dir, enum find_kind kind, struct given *give
 }
 
 /* All lives of crashes/ or hangs/ from the cursor on; the current one has the highest number. */
-static int harvest_lives(const char *out, const char *what, enum find_kind kind,
+static int harvest_lives(const char *out, const char *what, enum find_kind kind, bool alive,
                          struct given *given, struct position *at, struct harvest *h, struct err *e)
 {
     for (;;) {
         char *past = str_fmt("%s/%s.%lld", out, what, at->life), *now = fs_join(out, what);
         bool is_past = fs_is_dir(past);
-        int rc = harvest_life(is_past ? past : now, kind, given, &at->read, h, e);
+        int rc =
+            harvest_life(is_past ? past : now, kind, alive && !is_past, given, &at->read, h, e);
         free(past);
         free(now);
         if (rc < 0 || !is_past)
@@ -278,13 +280,14 @@ int afl_harvest(struct live *lv, struct harvest *h, struct err *e)
     char *out = fs_join(lv->o.dir, "out/default");
     struct cursor c = cursor_read(lv->in.cursor);
     struct given given = {.dir = lv->o.dir};
-    if (lv->in.state != INST_PARKED)
+    bool alive = lv->in.state == INST_PARKED;
+    if (!alive)
         afl_settle(lv);
     int rc = harvest_queue(lv, out, &c, h, e);
     if (rc == 0)
-        rc = harvest_lives(out, "crashes", FIND_CRASH, &given, &c.crash, h, e);
+        rc = harvest_lives(out, "crashes", FIND_CRASH, alive, &given, &c.crash, h, e);
     if (rc == 0)
-        rc = harvest_lives(out, "hangs", FIND_HANG, &given, &c.hang, h, e);
+        rc = harvest_lives(out, "hangs", FIND_HANG, alive, &given, &c.hang, h, e);
     free(h->cursor);
     h->cursor = str_fmt("q=%lld c=%lld.%lld h=%lld.%lld", c.queue, c.crash.life, c.crash.read,
                         c.hang.life, c.hang.read);

@@ -163,12 +163,13 @@ static int append_list(struct live *lv, struct finds *f, const struct strv *name
     return rc;
 }
 
-/* A corpus file carries its size in its name; another size means that a kill cut it. */
+/* A corpus file carries its size in its name; another size means that a kill cut it.  An empty crash may be
+ * filled yet: honggfuzz can be stopped by a signal between open and write. */
 static bool is_whole(const char *name, const struct stat *st)
 {
     const char *dot = strchr(name, '.');
     if (!str_ends(name, CORPUS_SUFFIX) || !dot)
-        return true;
+        return st->st_size > 0;
     return strtoull(dot + 1, NULL, 16) == (unsigned long long)st->st_size;
 }
 

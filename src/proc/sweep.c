@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
+#include <time.h>
 #include <unistd.h>
 
 void sweep_segments(pid_t creator)
@@ -35,7 +36,8 @@ static bool has_mark(const char *pid, const char *mark)
     return found;
 }
 
-int sweep_processes(const char *mark)
+/* A process that has let go of its memory has no environment any more, and writes no more. */
+static int kill_marked(const char *mark)
 {
     struct strv names = {0};
     int n = 0;
@@ -49,5 +51,16 @@ int sweep_processes(const char *mark)
         n++;
     }
     strv_free(&names);
+    return n;
+}
+
+int sweep_processes(const char *mark)
+{
+    const struct timespec moment = {.tv_nsec = 2000000};
+    int n = kill_marked(mark), left = n;
+    for (int i = 0; left && i < 1000; i++) {
+        nanosleep(&moment, NULL);
+        left = kill_marked(mark);
+    }
     return n;
 }

@@ -9,7 +9,8 @@
 #include <sys/types.h>
 
 /* Kill every process but ourselves whose environment at exec held the word `mark` ("NAME=value"), and
- * remove its segments.  Returns how many. */
+ * remove its segments.  Returns how many there were; by then they are gone, or two seconds have passed: what
+ * they write is written. */
 int sweep_processes(const char *mark);
 /* Remove the SysV segments that this process, which must be dead, created. */
 void sweep_segments(pid_t creator);

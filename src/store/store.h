@@ -9,6 +9,8 @@
  *   store_turn_begin   decision + turn + claimed imports, before anything is delivered
  *   store_turn_parked  counters, found seeds (not yet evaluated), crashes, the harvest cursor
  *   store_turn_commit  evaluation results, reward, round number, scheduler state
+ * What an instance saved outside its turns has a row of its own without a decision, a late turn, with a
+ * negative number: store_late_begin and store_turn_parked in one transaction, then store_turn_commit.
  * Seeds get a `share` number at their evaluation when they may be imported by others; an instance
  * imports in the order of share numbers, so a turn's import costs only what is new. */
 #ifndef CAROL_STORE_STORE_H
@@ -141,10 +143,11 @@ enum turn_state {
     TURN_PARKED,    /* harvested, not evaluated */
     TURN_COMMITTED, /* evaluated, rewarded, learned */
     TURN_VOID,      /* the supervisor was killed during it: seeds evaluated, nothing learned */
+    TURN_LATE,      /* no turn: finds made between two, evaluated (round > 0) or not yet */
 };
 
 struct store_turn {
-    int64_t id; /* = decision number t */
+    int64_t id; /* = decision number t; late: -1, -2, ... */
     enum turn_state state;
     uint32_t round;      /* serial number of completion; 0: not yet */
     int64_t at_decision; /* decisions served when it was committed: replay interleaves by this */
@@ -163,15 +166,21 @@ struct store_turn {
 /* t is the whole row each time; turns only move forward (a second commit is refused). */
 CAROL_MUST_CHECK int store_turn_begin(struct store *s, const struct store_turn *t,
                                       const void *decision, size_t decision_size, struct err *e);
-/* A turn whose state is VOID stays so: it is one that a killed supervisor left running. */
+/* A late turn for t->instance: sets t->id and t->state. */
+CAROL_MUST_CHECK int store_late_begin(struct store *s, struct store_turn *t, struct err *e);
+/* A turn whose state is VOID stays so: it is one that a killed supervisor left running.  So does LATE. */
 CAROL_MUST_CHECK int store_turn_parked(struct store *s, const struct store_turn *t,
                                        const char *cursor, struct err *e);
-/* state COMMITTED or VOID; sched is the scheduler's saved state after learning (may be NULL). */
+/* state COMMITTED, VOID or LATE; sched is the scheduler's saved state after learning (may be NULL). */
 CAROL_MUST_CHECK int store_turn_commit(struct store *s, const struct store_turn *t,
                                        const void *sched, size_t sched_size, struct err *e);
 typedef int store_turn_fn(void *arg, const struct store_turn *t, const void *decision,
                           size_t decision_size, struct err *e);
-enum turn_order { TURNS_BY_ID = 1, TURNS_BY_ROUND }; /* BY_ROUND: completed ones only */
+enum turn_order {
+    TURNS_BY_ID = 1, /* those with a decision */
+    TURNS_BY_ROUND,  /* completed ones, late ones too */
+    TURNS_LATE_OPEN, /* late ones not completed */
+};
 CAROL_MUST_CHECK int store_turns(struct store *s, enum turn_order order, store_turn_fn *fn,
                                  void *arg, struct err *e);
 /* The scheduler state of the newest commit, or of the start; to be freed.  NULL: none yet. */

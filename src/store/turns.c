@@ -81,14 +81,15 @@ static void turn_row(struct query *q, struct store_turn *t)
     snprintf(t->why, sizeof t->why, "%s", db_text(q));
 }
 
-static int insert_turn(struct store *s, const struct store_turn *t, struct err *e)
+static int insert_turn(struct store *s, const struct store_turn *t, enum turn_state state,
+                       struct err *e)
 {
     struct query q;
     int rc = db_query(s, &q, "INSERT INTO turns(id, " TURN_COLUMNS ") VALUES(?," TURN_MARKS ")", e);
     if (rc < 0)
         return rc;
     db_bind_int(&q, t->id);
-    bind_turn(&q, t, TURN_RUNNING);
+    bind_turn(&q, t, state);
     return db_run(&q, e);
 }
 
@@ -110,14 +111,35 @@ int store_turn_begin(struct store *s, const struct store_turn *t, const void *de
     int rc = db_enter(s, &entered, e);
     if (rc < 0)
         return rc;
-    rc = insert_turn(s, t, e);
+    rc = insert_turn(s, t, TURN_RUNNING, e);
     if (rc == 0)
         rc = insert_decision(s, t->id, decision, decision_size, e);
     return db_leave(s, entered, rc, e);
 }
 
+static int next_late(struct store *s, int64_t *id, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "SELECT min(min(id), 0) - 1 FROM turns", e);
+    if (rc < 0)
+        return rc;
+    rc = db_step(&q, e);
+    *id = rc > 0 ? db_int(&q) : 0;
+    db_done(&q);
+    return rc < 0 ? rc : 0;
+}
+
+int store_late_begin(struct store *s, struct store_turn *t, struct err *e)
+{
+    int rc = next_late(s, &t->id, e);
+    if (rc < 0)
+        return rc;
+    t->state = TURN_LATE;
+    return insert_turn(s, t, TURN_LATE, e);
+}
+
 /* Turns only move forward: a committed one is never touched again. */
-/* A turn is parked once, from running, and completed once, from whatever it was. */
+/* A turn is parked once, from running (a late one never runs), and completed once, from whatever it was. */
 static int update_turn(struct store *s, const struct store_turn *t, enum turn_state state,
                        bool completes, struct err *e)
 {
@@ -130,7 +152,7 @@ static int update_turn(struct store *s, const struct store_turn *t, enum turn_st
         return rc;
     bind_turn(&q, t, state);
     db_bind_int(&q, t->id);
-    db_bind_int(&q, TURN_RUNNING);
+    db_bind_int(&q, state == TURN_LATE ? TURN_LATE : TURN_RUNNING);
     db_bind_int(&q, completes);
     rc = db_run(&q, e);
     if (rc == 0 && sqlite3_changes(s->db) != 1)
@@ -157,7 +179,8 @@ int store_turn_parked(struct store *s, const struct store_turn *t, const char *c
     int rc = db_enter(s, &entered, e);
     if (rc < 0)
         return rc;
-    rc = update_turn(s, t, t->state == TURN_VOID ? TURN_VOID : TURN_PARKED, false, e);
+    bool stays = t->state == TURN_VOID || t->state == TURN_LATE;
+    rc = update_turn(s, t, stays ? t->state : TURN_PARKED, false, e);
     if (rc == 0 && cursor)
         rc = set_cursor(s, t->instance, cursor, e);
     return db_leave(s, entered, rc, e);
@@ -177,7 +200,7 @@ static int put_state(struct store *s, int64_t turn, const void *state, size_t n,
 int store_turn_commit(struct store *s, const struct store_turn *t, const void *sched,
                       size_t sched_size, struct err *e)
 {
-    BUG_ON(t->state != TURN_COMMITTED && t->state != TURN_VOID);
+    BUG_ON(t->state != TURN_COMMITTED && t->state != TURN_VOID && t->state != TURN_LATE);
     bool entered;
     int rc = db_enter(s, &entered, e);
     if (rc < 0)
@@ -193,11 +216,13 @@ int store_turn_commit(struct store *s, const struct store_turn *t, const void *s
 
 int store_turns(struct store *s, enum turn_order order, store_turn_fn *fn, void *arg, struct err *e)
 {
+    static const char *const sql[] = {
+        [TURNS_BY_ID] = TURNS_FROM " WHERE t.id > 0 ORDER BY t.id",
+        [TURNS_BY_ROUND] = TURNS_FROM " WHERE t.round > 0 ORDER BY t.round",
+        [TURNS_LATE_OPEN] = TURNS_FROM " WHERE t.id < 0 AND t.round = 0 ORDER BY t.id DESC",
+    };
     struct query q;
-    int rc = db_query(s, &q,
-                      order == TURNS_BY_ID ? TURNS_FROM " ORDER BY t.id"
-                                           : TURNS_FROM " WHERE t.round > 0 ORDER BY t.round",
-                      e);
+    int rc = db_query(s, &q, sql[order], e);
     if (rc < 0)
         return rc;
     while ((rc = db_step(&q, e)) > 0) {

@@ -118,6 +118,35 @@ static void every_life_is_read_to_its_end(void **state)
     assert_string_equal(harvest(w), "c:d,");
 }
 
+/* Stopped by a signal between open and write, it goes on; killed there, it never does. */
+static void an_empty_crash_waits_for_its_bytes(void **state)
+{
+    struct world *w = *state;
+    const char *name = "id:000000,sig:06,src:000000,time:1,execs:10,op:havoc";
+    put(w, "crashes", name, "");
+    w->in->state = INST_PARKED;
+    assert_string_equal(harvest(w), "");
+    put(w, "crashes", name, "a");
+    w->in->state = INST_PARKED;
+    assert_string_equal(harvest(w), "c:a,");
+    put(w, "crashes", "id:000001,sig:06,src:000000,time:1,execs:11,op:havoc", "");
+    assert_string_equal(harvest(w), "");
+    new_life(w, 0);
+    put(w, "crashes", "id:000000,sig:06,src:000000,time:1,execs:3,op:havoc", "b");
+    assert_string_equal(harvest(w), "c:b,");
+}
+
+/* Started again it links its queue back one by one; killed there, some are in both places. */
+static void what_is_not_linked_back_yet_is_harvested(void **state)
+{
+    struct world *w = *state;
+    put(w, "queue", "id:000000,src:000000,time:1,execs:1,op:havoc", "a");
+    put(w, "_resume", "id:000000,src:000000,time:1,execs:1,op:havoc", "a");
+    put(w, "_resume", "id:000001,src:000000,time:1,execs:2,op:havoc", "b");
+    assert_string_equal(harvest(w), "s:a,s:b,");
+    assert_string_equal(harvest(w), "");
+}
+
 static void a_crash_on_what_we_gave_is_an_echo(void **state)
 {
     struct world *w = *state;
@@ -134,8 +163,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(numbers_of_crashes_are_not_unique),
-        T(every_life_is_read_to_its_end),
+        T(numbers_of_crashes_are_not_unique),  T(every_life_is_read_to_its_end),
+        T(an_empty_crash_waits_for_its_bytes), T(what_is_not_linked_back_yet_is_harvested),
         T(a_crash_on_what_we_gave_is_an_echo),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -211,9 +211,19 @@ static void fake_usage(struct instance *in, struct tree_usage *u)
     *u = (struct tree_usage){0};
 }
 
+/* As a fuzzer that is told to end finishes the execution at hand. */
+static void save_stray(struct fake *k)
+{
+    if (k->f->stray) {
+        append(k->queue, &k->f->stray, 2);
+        k->f->stray++;
+    }
+}
+
 static void fake_stop(struct instance *in)
 {
     struct fake *k = (struct fake *)in;
+    save_stray(k);
     in->state = INST_STOPPING;
     k->event = INSTANCE_STOPPED;
     loop_timer(k->l, &k->timer, loop_now(k->l) + NS_PER_MS);
@@ -223,6 +233,8 @@ static void fake_free(struct instance *in)
 {
     struct fake *k = (struct fake *)in;
     loop_timer_clear(k->l, &k->timer);
+    if (in->state == INST_PARKED)
+        save_stray(k);
     free(k->queue);
     free(k->inbox);
     free(k->known);

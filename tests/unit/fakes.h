@@ -21,7 +21,10 @@ struct fakes {
     struct table table;
     int dies;         /* this arm dies in every turn; -1: none */
     int lost_answers; /* so many deliveries arrive but report a failure, as if killed before the commit */
-    int bad_reads;     /* so many harvests with finds fail after having read them */
+    int bad_reads; /* so many harvests with finds fail after having read them */
+    uint16_t
+        stray; /* whoever is stopped, or killed between two turns, saves an input of this depth, the
+                     * next one of the next depth; 0: nobody does */
     uint64_t odd_turn; /* this turn of the campaign, from 1, is odd */
     enum fake_odd odd;
     uint64_t resumes; /* turns begun */

@@ -121,6 +121,20 @@ static void a_file_is_harvested_once_over_restarts(void **state)
     free(cursor);
 }
 
+static void an_empty_crash_waits_for_its_bytes(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    const char *name = "SIGABRT.PC.1.STACK.2.CODE.-6.ADDR.0.INSTR.mov.fuzz";
+    put(w, "crash", name, "");
+    assert_int_equal(harvest(w, &h, true), 0);
+    harvest_free(&h);
+    put(w, "crash", name, "x");
+    assert_int_equal(harvest(w, &h, true), 1);
+    assert_int_equal(h.finds[0].kind, FIND_CRASH);
+    harvest_free(&h);
+}
+
 /* The list of finds grows for ever: what was read of it is not read again. */
 static void of_the_list_only_the_new_part_is_read(void **state)
 {
@@ -255,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_file_is_harvested_once_over_restarts),
         T(of_the_list_only_the_new_part_is_read),
+        T(an_empty_crash_waits_for_its_bytes),
         T(a_line_cut_by_a_kill_is_written_over),
         T(a_file_cut_by_a_kill_is_left_out),
         T(echoes_of_what_we_gave_are_no_finds),

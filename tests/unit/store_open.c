@@ -62,6 +62,21 @@ static void sql(const char *dir, const char *text)
     free(path);
 }
 
+static int version(const char *dir)
+{
+    char *path = fs_join(dir, "carol.db");
+    sqlite3 *db;
+    sqlite3_stmt *st;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &st, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+    int v = sqlite3_column_int(st, 0);
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    free(path);
+    return v;
+}
+
 static void an_older_record_is_migrated_a_newer_refused(void **state)
 {
     struct fixture *f = *state;
@@ -69,7 +84,7 @@ static void an_older_record_is_migrated_a_newer_refused(void **state)
     struct err e = {0};
     store_close(f->s);
     f->s = NULL;
-    sql(f->dir, "PRAGMA user_version = 2");
+    sql(f->dir, "PRAGMA user_version = 3");
     assert_true(store_open(&f->s, f->dir, STORE_RESUME, &e) < 0);
     assert_non_null(strstr(e.msg, "newer carol"));
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
@@ -77,6 +92,13 @@ static void an_older_record_is_migrated_a_newer_refused(void **state)
     sql(f->dir, "PRAGMA user_version = 1; PRAGMA application_id = 5");
     assert_true(store_open(&f->s, f->dir, STORE_RESUME, &e) < 0);
     assert_non_null(strstr(e.msg, "not a campaign"));
+
+    sql(f->dir, "PRAGMA application_id = 1128354383"); /* version 1, which is read as it is */
+    OK(store_open(&r, f->dir, STORE_READ, &oops));
+    store_close(r);
+    OK(store_open(&f->s, f->dir, STORE_RESUME, &oops));
+    store_close(f->s);
+    assert_int_equal(version(f->dir), 2);
 
     char *db = fs_join(f->dir, "carol.db");
     assert_int_equal(unlink(db), 0);

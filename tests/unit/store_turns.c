@@ -12,7 +12,8 @@ static int see(void *arg, const struct store_turn *t, const void *d, size_t n, s
     (void)e;
     struct seen *s = arg;
     s->turn[s->n] = *t;
-    memcpy(s->decision[s->n], d, n);
+    if (n)
+        memcpy(s->decision[s->n], d, n);
     s->n++;
     return 0;
 }
@@ -83,6 +84,38 @@ static void turns_only_move_forward(void **state)
     assert_int_equal(n, 2);
     assert_memory_equal(sched, "s2", 2);
     free(sched);
+}
+
+static void late_turns_have_numbers_of_their_own(void **state)
+{
+    struct fixture *f = *state;
+    int64_t inst;
+    struct err e = {0};
+    OK(store_add_instance(f->s, "darwin", 0, &inst, &oops));
+    begin_turn(f->s, 1, inst);
+    struct store_turn a = {.instance = inst}, b = {.instance = inst};
+    OK(store_late_begin(f->s, &a, &oops));
+    OK(store_late_begin(f->s, &b, &oops));
+    assert_int_equal(a.id, -1);
+    assert_int_equal(b.id, -2);
+    add(f->s, "late", inst, a.id, NULL);
+    a.inputs = 1;
+    OK(store_turn_parked(f->s, &a, "cursor 2", &oops));
+    reopen(f);
+    struct seen open = {0}, by_id = {0}, by_round = {0};
+    OK(store_turns(f->s, TURNS_LATE_OPEN, see, &open, &oops));
+    assert_int_equal(open.n, 2);
+    assert_memory_equal(&open.turn[0], &a, sizeof a);
+    a.round = 1;
+    OK(store_turn_commit(f->s, &a, "s", 1, &oops));
+    assert_true(store_turn_commit(f->s, &a, NULL, 0, &e) < 0);
+    OK(store_turns(f->s, TURNS_BY_ID, see, &by_id, &oops));
+    assert_int_equal(by_id.n, 1);
+    assert_int_equal(by_id.turn[0].id, 1);
+    OK(store_turns(f->s, TURNS_BY_ROUND, see, &by_round, &oops));
+    assert_int_equal(by_round.n, 1);
+    assert_int_equal(by_round.turn[0].state, TURN_LATE);
+    expect_seeds(f->s, -1, "late,");
 }
 
 static void a_transaction_is_all_or_nothing(void **state)
@@ -185,11 +218,9 @@ static void facts_and_totals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_turn_comes_back_bit_for_bit),
-        TEST(turns_only_move_forward),
-        TEST(a_transaction_is_all_or_nothing),
-        TEST(crashes_and_hangs_are_kept_apart),
-        TEST(facts_and_totals),
+        TEST(a_turn_comes_back_bit_for_bit),        TEST(turns_only_move_forward),
+        TEST(late_turns_have_numbers_of_their_own), TEST(a_transaction_is_all_or_nothing),
+        TEST(crashes_and_hangs_are_kept_apart),     TEST(facts_and_totals),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,57 @@
+/* late: what instances saved outside their turns: when they were stopped at the end of the campaign, or between
+ * a kill and the resume.  Their next turn would take it, but may never come.
+ *
+ * Each instance with something new has one late turn: stored, measured and folded like a turn, in a round of
+ * its own, so that the inputs count, are credited and shared; with no decision before it and nothing learned
+ * from it.  Runs while no turn does: before the first decision of a life and after the last. */
+#include "campaign/state.h"
+
+#include "base/die.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+
+/* 1: something of it is being measured, turn_evaluated comes; 0: there is nothing. */
+static int gather(struct campaign *c, struct member *m, struct err *e)
+{
+    struct slot *s = &c->slots[0];
+    struct turn *t = xcalloc(1, sizeof *t);
+    t->m = m;
+    t->row =
+        (struct store_turn){.state = TURN_LATE, .arm = m->arm, .slot = s->n, .instance = m->row};
+    int rc = turn_store_late(t, e);
+    if (rc <= 0) {
+        turn_free(t);
+        return rc;
+    }
+    if (t->row.inputs || t->row.crashes || t->row.hangs)
+        log_info("%s %d, saved outside its turns: %u inputs, %u crashes, %u hangs",
+                 c->f.tally.arm[m->arm].name, m->number, t->row.inputs, t->row.crashes,
+                 t->row.hangs);
+    m->slot = s;
+    s->turn = t;
+    rc = turn_measure(t, e);
+    return rc < 0 ? rc : 1;
+}
+
+void late_begin(struct campaign *c, void (*after)(struct campaign *c))
+{
+    c->late = c->members;
+    c->after_late = after;
+    late_next(c);
+}
+
+void late_next(struct campaign *c)
+{
+    struct err e = {0};
+    int rc = 0;
+    while (rc == 0 && c->late) {
+        struct member *m = c->late;
+        c->late = m->next;
+        rc = m->started ? gather(c, m, &e) : 0;
+    }
+    if (rc < 0)
+        campaign_fail(c, &e);
+    else if (rc == 0)
+        c->after_late(c);
+}

@@ -1,0 +1,227 @@
+/* campaign_late: what a fuzzer saves outside its turns, when it is stopped or its supervisor killed, is stored,
+ * measured and shared, whether or not it ever runs again. */
+#include "fakes.h"
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "campaign/replay.h"
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define STRAY 501 /* deeper than any fake gets in these campaigns */
+
+static char dir[64];
+
+static int fresh_dir(void **state)
+{
+    (void)state;
+    fakes_make_dir(dir);
+    return 0;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    return fs_remove_tree(dir, NULL);
+}
+
+/* The one number that an SQL query gives. */
+static int64_t ask(const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *st;
+    char *path = fs_join(dir, "out/carol.db");
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) != SQLITE_OK || sqlite3_step(st) != SQLITE_ROW)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    int64_t v = sqlite3_column_int64(st, 0);
+    sqlite3_finalize(st);
+    sqlite3_close(db);
+    free(path);
+    return v;
+}
+
+/* It is in the record, measured, and given to others if it may be. */
+static bool is_stored(uint16_t depth)
+{
+    char *sql = str_fmt("SELECT count(*) FROM seeds WHERE data = x'%02x%02x' AND state = 2 AND "
+                        "(share > 0) = (status = 1) AND length(edges) > 0 AND round > 0",
+                        depth & 0xff, depth >> 8);
+    bool stored = ask(sql) == 1;
+    free(sql);
+    return stored;
+}
+
+static void all_stored(uint16_t from, uint16_t end)
+{
+    for (uint16_t depth = from; depth < end; depth++)
+        if (!is_stored(depth))
+            fail_msg("depth %u is in a fuzzer's directory and not in the store", depth);
+}
+
+static void replays(struct fakes *f, int64_t decisions)
+{
+    struct replay r;
+    fakes_replay(f, dir, NULL, NULL, &r);
+    assert_int_equal(r.mismatch.turn, 0);
+    assert_int_equal(r.matched, r.decisions);
+    assert_true(r.state_equal);
+    if (decisions >= 0)
+        assert_int_equal(r.decisions, decisions);
+    replay_free(&r);
+}
+
+static struct campaign_opts options(const char *scheduler, int arms, int jobs, int64_t budget_s,
+                                    bool resume)
+{
+    struct campaign_opts o = fakes_options(dir, scheduler, arms, jobs, budget_s);
+    o.resume = o.budget_given = resume;
+    return o;
+}
+
+/* So many steps of the loop, then gone as with kill -9. */
+static void live_for(struct fakes *f, struct campaign_opts o, int steps)
+{
+    struct loop *l = loop_new_virtual(1000 * NS_PER_S);
+    struct campaign_env env = fakes_env(f, l);
+    struct campaign *c = NULL;
+    struct err e = {0};
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_begin(c, &e) < 0)
+        fail_msg("%s", e.msg);
+    for (int i = 0; i < steps && loop_step(l, -1); i++)
+        ;
+    campaign_free(c);
+    loop_free(l);
+}
+
+static void what_they_save_at_the_end_is_stored(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    struct replay r;
+    fakes_init(&f, 3);
+    f.stray = STRAY;
+    fakes_run(&f, options("equal", 3, 1, 1200, false), &a);
+    assert_int_equal(f.stray, STRAY + 3);
+    all_stored(STRAY, STRAY + 3);
+    /* counted, and in nobody's reward */
+    assert_int_equal(a.edges, STRAY + 2 + 1);
+    assert_int_equal(a.seeds, ask("SELECT count(*) FROM seeds"));
+    assert_int_equal(a.turns, ask("SELECT count(*) FROM turns WHERE id > 0"));
+    assert_int_equal(ask("SELECT count(*) FROM turns WHERE id < 0 AND state = 5"), 3);
+    assert_int_equal(ask("SELECT count(*) FROM turns WHERE id < 0 AND (reward <> 0 OR raw <> 0)"),
+                     0);
+    fakes_replay(&f, dir, NULL, NULL, &r);
+    assert_int_equal(r.fold.tally.edges, a.edges);
+    assert_int_equal(r.fold.round, a.turns + 3);
+    replay_free(&r);
+    replays(&f, (int64_t)a.turns);
+    fakes_free(&f);
+}
+
+/* Its budget is used: no fuzzer gets a turn any more. */
+static void what_a_kill_left_is_stored_without_a_turn(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 3);
+    f.stray = STRAY;
+    live_for(&f, options("equal", 3, 1, 7200, false), 60);
+    assert_int_equal(f.stray, STRAY + 2); /* two were idle, one in its turn */
+    assert_false(is_stored(STRAY));
+    int64_t decisions = ask("SELECT max(id) FROM turns");
+    f.stray = 0;
+    fakes_run(&f, options("equal", 3, 1, 1, true), &a);
+    all_stored(STRAY, STRAY + 2);
+    replays(&f, decisions);
+    /* the others are given them as soon as they run */
+    fakes_run(&f, options("equal", 3, 1, 7200, true), &a);
+    char *sql = str_fmt("SELECT count(*) FROM imports m JOIN seeds s ON s.id = m.seed WHERE "
+                        "s.data = x'%02x%02x' AND m.delivered",
+                        STRAY & 0xff, STRAY >> 8);
+    assert_int_equal(ask(sql), 2);
+    free(sql);
+    replays(&f, (int64_t)ask("SELECT max(id) FROM turns"));
+    assert_int_equal(f.doubles, 0);
+    fakes_free(&f);
+}
+
+static void gathering_them_may_be_killed_anywhere(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    int64_t cut = 0;
+    fakes_init(&f, 4);
+    for (int life = 0; life < 6; life++) {
+        f.stray = f.stray ? f.stray : STRAY;
+        live_for(&f, options("random", 4, 3, 4 * 3600, life > 0), 40 + life * 18);
+        uint16_t next = f.stray;
+        f.stray = 0; /* and now the gathering itself, killed after every step of it */
+        for (int steps = 0; steps < 14; steps++) {
+            live_for(&f, options("random", 4, 3, 1, true), steps);
+            cut += ask("SELECT count(*) FROM turns WHERE state = 5 AND round = 0");
+            replays(&f, -1);
+        }
+        f.stray = next;
+    }
+    uint16_t end = f.stray;
+    assert_true(cut > 5);
+    assert_true(end > STRAY + 15);
+    f.stray = 0;
+    fakes_run(&f, options("random", 4, 3, 1, true), &a);
+    all_stored(STRAY, end);
+    assert_int_equal(f.doubles, 0);
+    assert_int_equal(ask("SELECT count(*) FROM turns WHERE round = 0"), 0);
+    replays(&f, -1);
+    fakes_free(&f);
+}
+
+/* Up to a dozen steps after both fuzzers were told to stop. */
+static void the_end_may_be_killed_anywhere(void **state)
+{
+    (void)state;
+    for (int steps = 0, ending = 0; ending < 12; steps++) {
+        struct fakes f;
+        struct tally a;
+        fakes_init(&f, 2);
+        f.stray = STRAY;
+        live_for(&f, options("equal", 2, 1, 240, false), steps);
+        uint16_t end = f.stray;
+        ending += end == STRAY + 2 && ask("SELECT count(*) FROM turns WHERE state < 3") == 0;
+        f.stray = 0;
+        replays(&f, -1);
+        fakes_run(&f, options("equal", 2, 1, 1, true), &a);
+        all_stored(STRAY, end);
+        replays(&f, -1);
+        fakes_free(&f);
+        assert_true(steps < 200);
+        char *out = fs_join(dir, "out");
+        assert_int_equal(fs_remove_tree(out, NULL), 0);
+        free(out);
+    }
+}
+
+int main(void)
+{
+    log_set_level(LOG_ERROR);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_they_save_at_the_end_is_stored, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(what_a_kill_left_is_stored_without_a_turn, fresh_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(gathering_them_may_be_killed_anywhere, fresh_dir,
+                                        remove_dir),
+        cmocka_unit_test_setup_teardown(the_end_may_be_killed_anywhere, fresh_dir, remove_dir),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
