@@ -14,7 +14,7 @@ import time
 import uuid
 from pathlib import Path
 
-RUNNING, PARKED, COMMITTED, VOID = 1, 2, 3, 4  # enum turn_state of src/store/store.h
+RUNNING, PARKED, COMMITTED, VOID, LATE = 1, 2, 3, 4, 5  # enum turn_state of src/store/store.h
 MARK = "CAROL_TEST_MARK"
 
 
@@ -248,8 +248,8 @@ def built_on_others(out):
 
 
 def unharvested(out):
-    """Files in the fuzzers' own directories that the record does not know: queue entries by their number
-    (afl-fuzz trims them in place), crashes by their bytes."""
+    """Files in the fuzzers' own directories that the record does not know, one line each: queue entries by
+    their number (afl-fuzz trims them in place), crashes by their bytes."""
     known = {r[0] for r in rows(out, "SELECT hash FROM seeds UNION SELECT hash FROM crashes")}
     crashes = {r[0] for r in rows(out, "SELECT hash FROM crashes")}
     entries = set(rows(out, "SELECT i.fuzzer || '-' || i.number, e.entry FROM entries e JOIN instances i"
@@ -260,7 +260,7 @@ def unharvested(out):
         data = f.read_bytes() if f.is_file() else b""
         sha, kind = hashlib.sha256(data).digest(), f.parent.name.split(".")[0]
         if kind == "queue" and f.name.startswith("id:"):
-            there = "orig:z-fallback" in f.name or (f.relative_to(Path(out) / "fuzzers").parts[0], int(f.name[3:9])) in entries
+            there = "orig:z-fallback" in f.name or (instance_of(out, f), int(f.name[3:9])) in entries
         elif kind == "crashes" and f.name.startswith("id:"):
             there = sha in crashes
         elif kind == "crash":  # honggfuzz; of many at one place only some are kept
@@ -268,5 +268,26 @@ def unharvested(out):
         else:
             there = kind != "new" or sha in known
         if data and not there:
-            found.append(str(f))
+            found.append(story_of(out, f))
     return found
+
+
+def instance_of(out, f):
+    return f.relative_to(Path(out) / "fuzzers").parts[0]
+
+
+def story_of(out, f):
+    """What may tell why this file of an instance is not in the record."""
+    at = f.stat()
+    last = rows(out, "SELECT t.id, t.state, t.round, t.parked_ns / 1e9, i.cursor, t.died FROM instances i LEFT"
+                     " JOIN turns t ON t.instance = i.id WHERE i.fuzzer || '-' || i.number = ? ORDER BY t.round"
+                     " = 0 DESC, t.round DESC LIMIT 1", instance_of(out, f))
+    turn, state, rnd, parked, cursor, died = last[0] if last else (None,) * 6
+    words = {RUNNING: "running", PARKED: "parked", COMMITTED: "committed", VOID: "void: it was open at a kill",
+             LATE: "late"}
+    when = time.strftime("%H:%M:%S", time.localtime(at.st_mtime)) + f".{at.st_mtime_ns // 1000000 % 1000:03}"
+    record_at = max(x.stat().st_mtime for x in Path(out).glob("carol.db*"))
+    return (f"{instance_of(out, f)}: {f.parent.name}/{f.name}, {at.st_size} bytes, saved at {when},"
+            f" {record_at - at.st_mtime:+.3f} s before the record's last write; cursor '{cursor}'; last turn {turn}"
+            f" ({words.get(state, state)}{', died' if died else ''}), round {rnd}, parked at {parked} s;"
+            f" {len(rows(out, 'SELECT id FROM turns WHERE round = 0'))} turns open")

@@ -1,0 +1,60 @@
+"""The wall clock is set while a campaign runs."""
+import time
+from pathlib import Path
+
+from campaign_frame import CAROL, TEMP, TOTE, accounting_adds_up, carol, log_of, nothing_left, ok, tote, whole
+from campaign_kit import Witness, engines_of, rows, segments, turns_done, wait_until
+from wall_clock import HOUR, WallClock
+
+
+def set_clocks(p, out, wall, witness, steps):
+    """Moves the clock by each step in mid-campaign; the turns done at each of them."""
+    at = []
+    for by in steps:
+        more = turns_done(out) + 4
+        wait_until(lambda: witness.look() or turns_done(out) >= more)  # pylint: disable=cell-var-from-loop
+        wall.step(by)
+        at.append(turns_done(out))
+        loaded = str(wall.library) in Path(f"/proc/{p.pid}/maps").read_text()
+        ok(loaded and wall.error() == wall.seconds, f"the clock is set by {by / HOUR:+.0f} h in mid-campaign",
+           f"{loaded} {wall.error()} {wall.seconds}")
+    return at
+
+
+def ages(out):
+    """Milliseconds after its own start at which afl-fuzz found each entry, as it says."""
+    names = [f.name for f in (out / "fuzzers").glob("*/out/default/*/id:*")]
+    return [int(n.split(",time:")[1].split(",")[0]) for n in names if ",time:" in n]
+
+
+def clock():
+    out, before = TEMP / "clock", segments()
+    budget, wall, w = 14, WallClock(TEMP / "wall"), Witness(out)
+    env = {**wall.env, "LD_PRELOAD": str(wall.library), "CAROL_ENGINES": str(wall.engines(engines_of(CAROL)))}
+    builds = tote()
+    wall.step(HOUR // 2)  # wrong from the start, so that each program's first look shows which clock it reads
+    began = time.monotonic()
+    p = carol.start("fuzz", "-b", builds, "-i", TOTE / "seeds", "-o", out, "-j", 2, "-d", f"{budget}s",
+                    "--turn", "1s", "--seed", 3, "-f", "aflpp,honggfuzz", log=TEMP / "clock.log", env=env)
+    at = set_clocks(p, out, wall, w, (-HOUR, 2 * HOUR))
+    wait_until(lambda: w.look() or p.poll() is not None, budget + 60)
+    took = time.monotonic() - began
+    read = {name: wall.seen(name) for name in ("carol", "afl-fuzz", "honggfuzz")}
+    ok(all(HOUR // 2 in x for x in read.values()), "Carol and the fuzzers read that clock", read)
+    ok(p.poll() == 0, "it goes on to its end", f"{p.poll()}\n{log_of('clock')}")
+    s = carol.json("status", out, "--json")
+    ok(not w.backwards and budget <= s["elapsed_s"] <= took, "elapsed time is the true one",
+       f"{w.backwards} {s['elapsed_s']} of {took}")
+    late = dict(rows(out, "SELECT i.fuzzer, sum(t.execs) FROM turns t JOIN instances i ON i.id = t.instance"
+                          " WHERE t.id > ? GROUP BY 1", at[-1]))
+    ok(late.keys() == {"aflpp", "honggfuzz"} and min(late.values()) > 0, "both go on after each", late)
+    ok(not s["hangs"], "no hang is made up", s)
+    ok(ages(out) and max(ages(out)) <= 1000 * took, "no find is hours old", ages(out))
+    ok(all(a["taken"] > 0 for a in s["fuzzers"].values()), "imports are taken", s["fuzzers"])
+    ok(not accounting_adds_up(s), "fuzzing + measuring + idle = wall", s["slots"])
+    whole("clock", out, w)
+    wall.step(-3 * HOUR)
+    code, text = carol.run("fuzz", "--resume", out, "-d", f"{int(s['elapsed_s']) + 4}s", env=env)
+    ok(code == 0 and turns_done(out) > s["turns"], "set back once more, it is resumed", f"{code}\n{text}")
+    whole("clock, resumed", out, w)
+    nothing_left("clock", before)

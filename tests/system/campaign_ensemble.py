@@ -1,0 +1,150 @@
+"""Campaigns as a user runs them: all six together, how they end, what they start from."""
+import os
+import signal
+import subprocess
+import time
+import zipfile
+
+from campaign_frame import (TEMP, TOTE, accounting_adds_up, carol, log_of, nothing_left, ok, replays, short,
+                            tote, unfinished)
+from campaign_kit import (COMMITTED, LATE, built_on_others, record, rows, segments, turns_done, twice_imported, unharvested,
+                          wait_until)
+
+STATUS_NAMES = {"schema", "state", "elapsed_s", "budget_s", "turns", "edges", "seeds", "crashes",
+                "execs", "fuzzers", "slots"}
+FUZZER_NAMES = {"turns", "active_s", "share", "first_edges", "last_reward", "offered", "taken",
+                "exports", "crashes"}
+
+
+def ensemble():
+    out, before = TEMP / "ensemble", segments()
+    budget = 24
+    p = carol.start("fuzz", "-b", tote(), "-i", TOTE / "seeds", "-o", out, "-j", 2, "-d", f"{budget}s",
+                    "--turn", "2s", "--seed", 1, "-s", "equal", log=TEMP / "ensemble.log")
+    began = time.monotonic()
+    wait_until(lambda: turns_done(out) >= 2)
+    reader = record(out)
+    reader.execute("BEGIN")
+    frozen = reader.execute("SELECT count(*) FROM turns").fetchone()[0]
+    live = carol.json("status", out, "--json")
+    ok(live.get("state") == "running" and live.get("turns", 0) >= 2,
+       "status works while it runs and says so", live)
+    code, text = carol.run("status", out)
+    ok(code == 0 and "running" in text, "status in words, while it runs", text)
+    ok(wait_until(lambda: turns_done(out) >= frozen + 4), "a reader's long transaction stops nobody")
+    ok(reader.execute("SELECT count(*) FROM turns").fetchone()[0] == frozen,
+       "and that reader sees its moment unchanged")
+    reader.close()
+    try:
+        code = p.wait(timeout=budget + 60)
+    except subprocess.TimeoutExpired:
+        code = "no end"
+    took = time.monotonic() - began
+    ok(code == 0, f"the campaign ends by itself with 0 ({took:.0f} s)", f"{code}\n{log_of('ensemble')}")
+    s = carol.json("status", out, "--json")
+    ok(s.get("state") == "ended" and s.get("schema") == 1 and STATUS_NAMES <= s.keys(),
+       "status has the names of SPEC 9", s)
+    arms = s["fuzzers"]
+    ok(all(FUZZER_NAMES <= a.keys() for a in arms.values()), "and so has every fuzzer in it", arms)
+    ok(len(arms) == 6, "all six take part", f"{sorted(arms)}\n{log_of('ensemble')}")
+    ok(all(a["turns"] > 0 and a["execs"] > 0 for a in arms.values()), "every fuzzer gets turns", arms)
+    ok(all(a["taken"] > 0 for a in arms.values()), "every fuzzer takes imports", arms)
+    given = dict(rows(out, "SELECT i.fuzzer, count(*) FROM imports m JOIN seeds s ON s.id = m.seed JOIN"
+                           " instances i ON i.id = m.instance WHERE s.instance IS NOT NULL GROUP BY 1"))
+    ok(given.keys() == arms.keys(), "and is given finds of others", given)
+    heirs = built_on_others(out)
+    ok(heirs, f"{len(heirs)} seeds are built on a seed of another fuzzer")
+    ok(abs(sum(a["share"] for a in arms.values()) - 1) < 1e-6, "shares sum to one", arms)
+    wrong = accounting_adds_up(s)
+    ok(len(s["slots"]) == 2 and not wrong, "fuzzing + measuring + idle = wall on both slots", s["slots"])
+    ok(not unfinished(out), "every turn is committed", unfinished(out))
+    ok(not twice_imported(out), "no instance imports a seed twice, or its own", twice_imported(out))
+    left = unharvested(out)
+    ok(not left, "every file the fuzzers kept is in the store", "\n".join(left))
+    replays("ensemble", out)
+    nothing_left("ensemble", before)
+
+
+def interrupt(p, times=1, limit=30):
+    began = time.monotonic()
+    for i in range(times):
+        if i:
+            time.sleep(0.15)
+        p.send_signal(signal.SIGINT)
+    try:
+        return p.wait(timeout=limit), time.monotonic() - began
+    except subprocess.TimeoutExpired:
+        p.kill()
+        return "no end", time.monotonic() - began
+
+
+def ends():
+    out, before = TEMP / "ends", segments()
+    new = ["fuzz", "-b", tote(), "-i", TOTE / "seeds", "-o", out, "-j", 2, "--turn", "1s"]
+    p = carol.start(*new, "-f", "aflpp,honggfuzz", log=TEMP / "ends.log")
+    wait_until(lambda: turns_done(out) >= 2)
+    for args in (new, ["fuzz", "--resume", out]):
+        code, text = carol.run(*args, "-d", "2s", limit=20)
+        ok(code == 2 and ("running" in text or "already" in text or "in use" in text),
+           f"a second '{' '.join(map(str, args[:2]))}' on it is refused", f"{code}\n{text}")
+    code, _ = interrupt(p)
+    ok(code == 0, "Ctrl-C once ends it with 0", f"{code}\n{log_of('ends')}")
+    nothing_left("Ctrl-C", before)
+    ok(not rows(out, "SELECT id, state FROM turns WHERE state NOT IN (?, ?)", COMMITTED, LATE),
+       "every turn of it is committed")
+    was = carol.json("status", out, "--json")
+    ok(was.get("state") == "interrupted", "status says interrupted", was)
+    p = carol.start("fuzz", "--resume", out, "-d", "1h", log=TEMP / "ends.log")
+    wait_until(lambda: turns_done(out) >= was["turns"] + 2)
+    code, took = interrupt(p, 2)
+    ok(code == 0 and took < 10, f"Ctrl-C twice ends it at once ({took:.1f} s)", f"{code}\n{log_of('ends')}")
+    nothing_left("Ctrl-C twice", before)
+    now = carol.json("status", out, "--json")
+    ok(now["elapsed_s"] > was["elapsed_s"] and now["turns"] > was["turns"]
+       and now["execs"] > was["execs"] and now["edges"] >= was["edges"]
+       and now["seeds"] >= was["seeds"], "clock and counters went on", f"{was}\n{now}")
+    code, text = carol.run("fuzz", "--resume", out, "-d", f"{int(now['elapsed_s']) + 3}s")
+    ok(code == 0 and not unfinished(out), "resumed after that, it finishes what was cut",
+       f"{code}\n{text}")
+    replays("ends", out)
+    code, text = carol.run(*new[:6], TEMP / "crash-stop", "--turn", "1s", "-f", "honggfuzz",
+                           "--stop-on-crash", "-d", "40s")
+    ok(code == 1 and any((TEMP / "crash-stop" / "crashes").iterdir()),
+       "--stop-on-crash ends with 1 and keeps the input", f"{code}\n{text}")
+    for args in (["--resume", TEMP / "nowhere"], ["-b", tote(), "-i", TEMP / "none", "-o", TEMP / "n"],
+                 ["-b", TEMP, "-o", TEMP / "n2"], ["-b", tote(), "-o", TEMP / "n3", "-f", "afl++"],
+                 ["-b", tote()], ["-b", tote(), "-o", TEMP / "n4", "-j", "0"],
+                 ["-b", tote(), "-o", TEMP / "n5", "-s", "best"]):
+        code, text = carol.run("fuzz", *args, "-d", "2s")
+        ok(code == 2 and text.strip(), f"wrong usage is 2 with a reason: fuzz {' '.join(map(str, args))}"
+           .replace(str(TEMP), "TEMP"), f"{code}\n{text}")
+
+
+def seeds():
+    empty = TEMP / "empty"
+    empty.mkdir()
+    out, code, text = short("empty-out", tote(), "-i", empty, "-d", "2s", "-f", "aflpp")
+    ok(code == 0 and "trivial" in text and turns_done(out) > 0,
+       "an empty seed directory: one trivial seed and a warning", f"{code}\n{text}")
+    with zipfile.ZipFile(TEMP / "tote_seed_corpus.zip", "w") as z:
+        for f in sorted((TOTE / "seeds").iterdir()):
+            z.write(f, f"corpus/{f.name}")
+    afl = TEMP / "aflout" / "default" / "queue"
+    (afl / ".state").mkdir(parents=True)
+    (afl / ".state" / "not-a-seed").write_text("bookkeeping")
+    (afl.parent / "fuzzer_setup").write_text("# environment variables:\n")
+    (afl / "id:000000,time:0,execs:0,orig:a").write_text("from a queue")
+    crashing = sorted((TOTE / "crashes").iterdir())[0]
+    out, code, text = short("many-out", tote(), "-i", TEMP / "tote_seed_corpus.zip", "-i",
+                            TEMP / "aflout", "-i", crashing, "-d", "2s", "-f", "aflpp")
+    names = {os.path.basename(r[0]) for r in rows(out, "SELECT name FROM seeds WHERE turn IS NULL")}
+    ok(code == 0 and {f.name for f in (TOTE / "seeds").iterdir()} <= names, "seeds from a zip",
+       f"{names}\n{text}")
+    ok("id:000000,time:0,execs:0,orig:a" in names and "not-a-seed" not in names and
+       "fuzzer_setup" not in names, "seeds from an AFL output directory", names)
+    ok(f"{crashing.name} is set aside" in text and any((out / "crashes").iterdir()),
+       "a crashing seed is set aside and kept", text)
+    given = rows(out, "SELECT s.name FROM imports m JOIN seeds s ON s.id = m.seed WHERE s.status NOT IN "
+                      "(SELECT status FROM seeds WHERE name = 'extended' OR name LIKE '%/extended')"
+                      " AND s.turn IS NULL")
+    ok(not given, "and given to no fuzzer", given)
