@@ -302,6 +302,7 @@ static void last_words(const struct campaign *c, const char *out)
     bool used = strcmp(campaign_end_reason(c), "budget used") == 0;
     printf("state:           carol status %s\ngo on:           carol fuzz --resume %s%s\n", out,
            out, used ? " -d TIME   (counted from the first start)" : "");
+    fflush(stdout); /* also for one who presses Ctrl-C again now */
 }
 
 static void hint_turns(const struct campaign_opts *o)

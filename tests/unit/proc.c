@@ -169,12 +169,35 @@ static void marked_leftovers_are_swept(void **state)
     waitpid(pids[1], &status, 0);
 }
 
+static void ignore(void *arg, int signo)
+{
+    (void)arg;
+    (void)signo;
+}
+
+/* Pressed again while it was ending: nobody reads it any more, and it kills nobody. */
+static void a_signal_too_late_is_forgotten(void **state)
+{
+    (void)state;
+    struct loop *l;
+    assert_int_equal(loop_new(&l, NULL), 0);
+    assert_int_equal(loop_signal(l, SIGINT, ignore, NULL, NULL), 0);
+    raise(SIGINT);
+    loop_free(l);
+    sigset_t pending;
+    assert_int_equal(sigpending(&pending), 0);
+    assert_int_equal(sigismember(&pending, SIGINT), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(virtual_time_jumps_in_order), cmocka_unit_test(exit_codes_come_back),
-        cmocka_unit_test(missing_program_says_so),     cmocka_unit_test(nothing_survives),
+        cmocka_unit_test(virtual_time_jumps_in_order),
+        cmocka_unit_test(exit_codes_come_back),
+        cmocka_unit_test(missing_program_says_so),
+        cmocka_unit_test(nothing_survives),
         cmocka_unit_test(marked_leftovers_are_swept),
+        cmocka_unit_test(a_signal_too_late_is_forgotten),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
