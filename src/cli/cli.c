@@ -47,6 +47,15 @@ const struct cli_verb *cli_find(const char *name)
     return NULL;
 }
 
+static int no_such_verb(const char *name)
+{
+    fprintf(stderr, "carol: there is no verb '%s'; there are:", name);
+    for (const struct cli_verb *v = cli_verbs; v->name; v++)
+        fprintf(stderr, "%s%s", v == cli_verbs ? " " : ", ", v->name);
+    fprintf(stderr, " ('carol --help' says what they do)\n");
+    return ERR_EXIT_USAGE;
+}
+
 static void usage(FILE *f)
 {
     fprintf(f, "usage: carol VERB [options]\n\n");
@@ -75,8 +84,8 @@ int cli_main(int argc, char **argv)
         return 0;
     }
     const struct cli_verb *v = cli_find(argv[1]);
-    if (v)
-        return v->run(argc - 1, argv + 1);
-    fprintf(stderr, "carol: there is no verb '%s'; 'carol --help' lists them\n", argv[1]);
-    return ERR_EXIT_USAGE;
+    if (!v)
+        return no_such_verb(argv[1]);
+    argv[1] = argv[0] = (char[]){"carol"}; /* whose messages getopt's are */
+    return v->run(argc - 1, argv + 1);
 }

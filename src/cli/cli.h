@@ -1,4 +1,4 @@
-/* cli: one file per verb, one table.  A verb gets its own arguments (argv[0] is the verb) and returns
+/* cli: one file per verb, one table.  A verb gets its own arguments (argv[0] is "carol") and returns
  * the exit code of SPEC 9: 0 done, 1 findings, 2 usage, 3 environment, 4 internal. */
 #ifndef CAROL_CLI_CLI_H
 #define CAROL_CLI_CLI_H

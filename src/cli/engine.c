@@ -205,6 +205,7 @@ int cli_engine(int argc, char **argv)
         err_usage(&e, "carol engine selftest or carol engine run? see 'carol engine --help'");
         return cli_fail(&e);
     }
+    argv[1] = argv[0];
     int rc = parse(&o, argc - 1, argv + 1, &e);
     if (rc == 1)
         return cli_help(cli_find("engine"), options);

@@ -242,6 +242,8 @@ int engine_run(const struct engine_opts *o, const char *work, struct err *e)
     r.pause = (struct timer){.fn = on_pause_end, .arg = &r};
     int rc = manifest_load(o->build, o->target, &m, e);
     if (rc == 0)
+        rc = manifest_check_args(&m, o->args, e);
+    if (rc == 0)
         rc = engine_read_seeds(o->seeds, &r.seeds, e);
     r.n_start = (r.seeds.n + 1) / 2;
     struct instance_opts io = {.fuzzer = o->names.v[0],

@@ -10,6 +10,7 @@
 #include "campaign/tally.h"
 #include "cli/screen.h"
 #include "sched/sched.h"
+#include "target/manifest.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -30,7 +31,7 @@ static const char help[] =
     "      --resume DIR       go on with a campaign (after Ctrl-C, kill -9, power loss); only -d,\n"
     "                         --stop-on-*, --engines and -q may be given anew\n"
     "  -j, --jobs N           cores to use (default: all)\n"
-    "  -d, --duration TIME    budget: 90, 90s, 15m, 2h, 1d (default: until Ctrl-C)\n"
+    "  -d, --duration TIME    budget: 90, 90s, 15m, 2h, 1d (default, or 0: until Ctrl-C)\n"
     "      --turn TIME        length of a turn (default: 120s; use 5s for runs of minutes)\n"
     "  -s, --scheduler NAME   contextual (default), phase, bandfuzz, autofz, legion, equal, "
     "random,\n"
@@ -47,7 +48,10 @@ static const char help[] =
     "      --stop-on-plateau TIME   end after that long without a new edge\n"
     "      --stop-on-crash    end at the first crash, with exit code 1\n"
     "      --engines DIR      fuzzers of your own\n"
-    "  -q, --quiet            no progress\n";
+    "  -q, --quiet            no progress\n\n"
+    "Exit: 0 ended (also by Ctrl-C), 1 a crash under --stop-on-crash, 2 wrong usage, 3 something "
+    "is\n"
+    "missing here.\n";
 
 enum {
     OPT_TARGET = 256,
@@ -314,6 +318,19 @@ static void hint_turns(const struct campaign_opts *o)
             (long long)(o->budget_ns / NS_PER_S), (long long)(o->turn_ns / NS_PER_S));
 }
 
+static int check_args(const struct campaign_opts *o, struct err *e)
+{
+    struct manifest m;
+    if (o->resume || !o->args.n)
+        return 0;
+    int rc = manifest_load(o->build, o->target, &m, e);
+    if (rc < 0)
+        return rc;
+    rc = manifest_check_args(&m, (const char *const *)o->args.v, e);
+    manifest_free(&m);
+    return rc;
+}
+
 static int run(struct fuzz_args *a, struct err *e)
 {
     struct real r;
@@ -355,6 +372,8 @@ int cli_fuzz(int argc, char **argv)
         campaign_opts_free(&a.o);
         return cli_help(cli_find("fuzz"), help);
     }
+    if (rc == 0 && !a.sched_help)
+        rc = check_args(&a.o, &e);
     if (rc == 0)
         rc = a.sched_help ? print_sched_help(a.o.scheduler, &e) : run(&a, &e);
     campaign_opts_free(&a.o);

@@ -15,12 +15,20 @@
 
 #define NOTES 5
 
+#define MOMENTS 16
+#define SLOTS_IN_LINE 8
+
+struct moment {
+    uint64_t execs;
+    int64_t ns; /* campaign time */
+};
+
 struct screen {
     int fd;
     bool tty, quiet, drawn;
     int64_t last_line;
-    uint64_t last_execs;
-    int64_t last_ns;
+    struct moment moment[MOMENTS]; /* when executions became known, a ring */
+    uint64_t moments;              /* the latest is this one */
     double rate;
     char note[NOTES][256];
     int n_notes;
@@ -71,13 +79,15 @@ static void sparkline(const struct tally *t, struct buf *b)
     }
 }
 
+/* Executions become known in lumps, when a turn completes: over several of them. */
 static void update_rate(struct screen *s, const struct tally *t, int64_t now)
 {
-    if (t->execs == s->last_execs || now <= s->last_ns)
+    const struct moment *last = &s->moment[s->moments % MOMENTS];
+    if (t->execs == last->execs || now <= last->ns)
         return;
-    s->rate = (double)(t->execs - s->last_execs) / ((double)(now - s->last_ns) / 1e9);
-    s->last_execs = t->execs;
-    s->last_ns = now;
+    s->moment[++s->moments % MOMENTS] = (struct moment){t->execs, now};
+    const struct moment *first = &s->moment[s->moments < MOMENTS ? 0 : (s->moments + 1) % MOMENTS];
+    s->rate = (double)(t->execs - first->execs) / ((double)(now - first->ns) / 1e9);
 }
 
 static void draw_arms(const struct tally *t, struct buf *b)
@@ -187,11 +197,26 @@ static int64_t line_every(int64_t now)
                                    : 600 * NS_PER_S;
 }
 
-static void draw_line(struct screen *s, const struct tally *t, int64_t now)
+/* Until a turn completes there is nothing to count, and with turns of minutes that takes minutes. */
+static void draw_line(struct screen *s, const struct campaign *c, const struct tally *t,
+                      int64_t now)
 {
-    dprintf(s->fd, "%6llds  edges %u  seeds %llu  crashes %llu  turns %llu  %.0f execs/s\n",
-            (long long)(now / NS_PER_S), t->edges, (unsigned long long)t->seeds,
-            (unsigned long long)t->crashes, (unsigned long long)t->turns, s->rate);
+    struct buf b = BUF_INIT(1 << 16);
+    buf_printf(&b, "%6llds  edges %u  seeds %llu  crashes %llu  turns %llu",
+               (long long)(now / NS_PER_S), t->edges, (unsigned long long)t->seeds,
+               (unsigned long long)t->crashes, (unsigned long long)t->turns);
+    if (t->turns)
+        buf_printf(&b, "  %.0f execs/s\n", s->rate);
+    else
+        buf_str(&b, "  the first are running: ");
+    for (int i = 0; !t->turns && i < t->n_slots && i < SLOTS_IN_LINE; i++) {
+        int arm = campaign_slot_arm(c, i, &(bool){false});
+        buf_printf(&b, "%s%s", i ? ", " : "", arm < 0 ? "-" : t->arm[arm].name);
+    }
+    if (!t->turns)
+        buf_str(&b, t->n_slots > SLOTS_IN_LINE ? ", ...\n" : "\n");
+    dprintf(s->fd, "%s", b.p);
+    buf_free(&b);
 }
 
 void screen_draw(struct screen *s, const struct campaign *c)
@@ -204,7 +229,7 @@ void screen_draw(struct screen *s, const struct campaign *c)
     if (s->tty) {
         draw_screen(s, c, t, now);
     } else if (now - s->last_line >= line_every(now)) {
-        draw_line(s, t, now);
+        draw_line(s, c, t, now);
         s->last_line = now;
     }
 }

@@ -150,12 +150,15 @@ int sim_prop1(int argc, char **argv)
 int cli_sim(int argc, char **argv)
 {
     struct err e = {0};
-    if (argc > 1 && strcmp(argv[1], "prop1") == 0)
-        return sim_prop1(argc - 1, argv + 1);
-    if (argc > 1 && strcmp(argv[1], "ensemble") == 0)
-        return sim_ensemble(argc - 1, argv + 1);
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0)
         return cli_help(cli_find("sim"), help);
+    if (argc > 1)
+        argv[1] = argv[0];
+    if (strcmp(what, "prop1") == 0)
+        return sim_prop1(argc - 1, argv + 1);
+    if (strcmp(what, "ensemble") == 0)
+        return sim_ensemble(argc - 1, argv + 1);
     err_usage(&e,
               "simulate what? carol sim ensemble or carol sim prop1; 'carol sim --help' says what "
               "they are");

@@ -124,7 +124,8 @@ int cli_campaign_arg(const char *verb, const char *options, int argc, char **arg
         if (strcmp(argv[i], "--json") == 0)
             *json = true;
         else if (argv[i][0] == '-' || *out)
-            return err_usage(e, "'carol %s --help' tells what it takes", verb);
+            return err_usage(e, "what is '%s'? 'carol %s --help' tells what it takes", argv[i],
+                             verb);
         else
             *out = argv[i];
     }

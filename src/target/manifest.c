@@ -323,3 +323,23 @@ int manifest_load(const char *dir, const char *target, struct manifest *m, struc
         manifest_free(m);
     return rc;
 }
+
+int manifest_check_args(const struct manifest *m, const char *const *args, struct err *e)
+{
+    if (!args || !args[0])
+        return 0;
+    if (m->kind == TARGET_LIBFUZZER)
+        return err_usage(
+            e,
+            "%s is a function (LLVMFuzzerTestOneInput): it takes no arguments, leave out "
+            "'-- %s ...'",
+            m->target, args[0]);
+    bool named = false;
+    for (size_t i = 0; args[i]; i++)
+        named = named || strstr(args[i], "@@");
+    if (m->kind == TARGET_FILE && !named)
+        return err_usage(e,
+                         "%s reads a file: write @@ among its arguments where the file's name goes",
+                         m->target);
+    return 0;
+}

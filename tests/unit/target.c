@@ -202,6 +202,29 @@ static void manifest_round_trip(void **state)
     manifest_free(&a);
 }
 
+static void arguments_fit_the_target(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    static const char *const with[] = {"-x", "--in=@@", NULL}, *const without[] = {"-x", NULL},
+                             *const none[] = {NULL};
+    struct manifest file = sample("one", TARGET_FILE), input = sample("two", TARGET_STDIN),
+                    function = sample("three", TARGET_LIBFUZZER);
+    assert_int_equal(manifest_check_args(&file, with, &e), 0);
+    assert_int_equal(manifest_check_args(&input, with, &e), 0);
+    assert_int_equal(manifest_check_args(&input, without, &e), 0);
+    assert_int_equal(manifest_check_args(&function, none, &e), 0);
+    assert_int_equal(manifest_check_args(&file, NULL, &e), 0);
+    assert_true(manifest_check_args(&file, without, &e) < 0);
+    assert_non_null(strstr(e.msg, "one reads a file: write @@"));
+    assert_true(manifest_check_args(&function, with, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "three is a function"));
+    manifest_free(&file);
+    manifest_free(&input);
+    manifest_free(&function);
+}
+
 static void manifest_of_several(void **state)
 {
     (void)state;
@@ -326,6 +349,7 @@ int main(void)
         cmocka_unit_test(wrapper_maps_the_copy),
         cmocka_unit_test(family_lists),
         cmocka_unit_test(manifest_round_trip),
+        cmocka_unit_test(arguments_fit_the_target),
         cmocka_unit_test(manifest_of_several),
         cmocka_unit_test(bad_manifests_are_refused),
         cmocka_unit_test(source_digest_sees_what_counts),

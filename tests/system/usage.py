@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Wrong words on the command line: the exit code says usage, one message names the word and what to type
+instead, and nothing is left on disk.  And the help of every verb.
+
+    usage.py CAROL SOURCE_ROOT
+"""
+import sys
+import tempfile
+from pathlib import Path
+
+from campaign_kit import Carol, Tap
+
+CAROL, ROOT = Carol(sys.argv[1]), Path(sys.argv[2])
+TEMP = Path(tempfile.mkdtemp(prefix="carol-usage-"))
+TAP = Tap()
+VERBS = ["doctor", "build", "cover", "fuzz", "status", "explain", "replay", "sim", "engine"]
+BELOW = {"sim": ["ensemble", "prop1"], "engine": ["run", "selftest"]}
+FUNCTION = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *p, size_t n) {return n > 2 && *p;}"
+PROGRAM = "#include <stdio.h>\nint main(int n, char **v) {return n > 1 && fopen(v[1], \"r\") == NULL;}"
+
+
+def refused(what, *args, has=()):
+    code, text = CAROL.run(*args, cwd=TEMP, limit=30)
+    lines = text.splitlines()
+    TAP.ok(code == 2 and 0 < len(lines) <= 2 and all(x.startswith("carol: ") for x in lines) and
+           all(word in text for word in has), what, f"{code}\n{text}")
+
+
+def words_of(verb):
+    return [[verb, sub] for sub in BELOW.get(verb, [])] or [[verb]]
+
+
+def helps():
+    code, text = CAROL.run("--help")
+    TAP.ok(code == 0 and all(f"\n  {v} " in text for v in VERBS), "carol --help names every verb", text)
+    for words in [w for v in VERBS for w in [[v]] + (words_of(v) if v in BELOW else [])]:
+        code, text = CAROL.run(*words, "--help")
+        wide = [x for x in text.splitlines() if len(x) > 100]
+        TAP.ok(code == 0 and text.startswith("usage: carol ") and not wide,
+               f"carol {' '.join(words)} --help fits a page", "\n".join(wide) or text)
+
+
+def misspelt():
+    refused("a verb there is not: all that are", "fuz", has=["'fuz'", *VERBS])
+    for words in [w for v in VERBS for w in words_of(v)]:
+        refused(f"carol {' '.join(words)}: a misspelt option is named", *words, "--jsno",
+                has=["--jsno", f"carol {words[0]}"])
+
+
+def missing():
+    refused("fuzz without -o", "fuzz", has=["-o"])
+    refused("fuzz without -b", "fuzz", "-o", "x", has=["-b", "carol build"])
+    refused("fuzz on no build", "fuzz", "-b", "nowhere", "-o", "x", has=["nowhere", "carol build -o"])
+    for verb in ("status", "explain", "replay"):
+        refused(f"{verb} of nothing", verb, has=[f"carol {verb} OUT"])
+        refused(f"{verb} of no campaign", verb, "nowhere", has=["nowhere", "carol fuzz -o"])
+    refused("resuming no campaign", "fuzz", "--resume", "nowhere", has=["nowhere", "carol fuzz -o"])
+
+
+def numbers():
+    for option, value in (("-d", "5x"), ("-d", "-5"), ("-j", "0"), ("-T", "0"), ("-m", "2"), ("--turn", "0"),
+                          ("--seed", "x"), ("--reward", "x"), ("-x", "no")):
+        refused(f"fuzz {option} {value}", "fuzz", "-b", "function", "-i", "seed", "-o", "x", option, value,
+                has=[option])
+
+
+def arguments():
+    """What follows -- must fit how the target is called: the fuzzers would run it otherwise than the judge."""
+    refused("a function takes no arguments", "fuzz", "-b", "function", "-i", "seed", "-o", "x", "--", "-f", "@@",
+            has=["is a function"])
+    refused("a program that reads a file needs @@", "fuzz", "-b", "program", "-i", "seed", "-o", "x", "--", "-f",
+            has=["@@"])
+    refused("also alone", "engine", "run", "aflpp", "-b", "program", "-i", "seed", "--", "-f", has=["@@"])
+
+
+def main():
+    (TEMP / "seed").write_text("abc")
+    for name, source, more in (("function", FUNCTION, []), ("program", PROGRAM, ["--kind", "file"])):
+        (TEMP / f"{name}.c").write_text(source)
+        code, text = CAROL.run("build", "-o", name, "--families", "neutral", *more, f"{name}.c", cwd=TEMP)
+        TAP.ok(code == 0, f"the {name} is built", text)
+    helps()
+    misspelt()
+    missing()
+    numbers()
+    arguments()
+    left = sorted(p.name for p in TEMP.iterdir())
+    TAP.ok(left == ["function", "function.c", "program", "program.c", "seed"], "nothing was left on disk", left)
+    TAP.tidy(TEMP)
+    return TAP.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
