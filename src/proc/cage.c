@@ -58,23 +58,31 @@ static int mount_proc(void)
     return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
-/* Move the wanted descriptors to 0-2 and their numbers, above everything first so that no move
- * overwrites one still needed; all others close on exec or here. */
-static void arrange_fds(const struct cage_opts *o)
+/* The highest number a descriptor of the program shall have. */
+static int top_fd(const struct cage_opts *o)
 {
-    int null = open("/dev/null", O_RDWR);
-    int want[3] = {o->in, o->out, o->err}, high[3 + 16];
-    int n = o->nfds > 16 ? 16 : o->nfds;
+    int top = 2;
+    for (int i = 0; i < o->nfds; i++)
+        if (o->fds[i].to > top)
+            top = o->fds[i].to;
+    return top;
+}
+
+/* Move the wanted descriptors to 0-2 and their numbers, above these first so that no move overwrites
+ * one still needed; all others close on exec or here.  -1: too few can be open, errno says so. */
+static int arrange_fds(const struct cage_opts *o)
+{
+    int null = open("/dev/null", O_RDWR), top = top_fd(o);
+    int want[3] = {o->in, o->out, o->err}, high[3 + CAGE_MAX_FDS], n = o->nfds;
     for (int i = 0; i < 3 + n; i++) {
         int from = i < 3 ? want[i] : o->fds[i - 3].from;
-        high[i] = fcntl(i < 3 && from <= 0 ? null : from, F_DUPFD, 512);
+        if ((high[i] = fcntl(i < 3 && from <= 0 ? null : from, F_DUPFD, top + 1)) < 0) {
+            errno = errno == EINVAL ? EMFILE : errno; /* the number itself is out of reach */
+            return -1;
+        }
     }
     for (int i = 0; i < 3 + n; i++)
         dup2(high[i], i < 3 ? i : o->fds[i - 3].to);
-    int top = 2;
-    for (int i = 0; i < n; i++)
-        if (o->fds[i].to > top)
-            top = o->fds[i].to;
     for (int fd = 3; fd <= top; fd++) {
         bool keep = false;
         for (int i = 0; i < n; i++)
@@ -83,6 +91,7 @@ static void arrange_fds(const struct cage_opts *o)
             close(fd);
     }
     close_range((unsigned)top + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    return 0;
 }
 
 static void close_all(int from, int to)
@@ -103,9 +112,10 @@ _Noreturn static void run_program(const struct cage_opts *o, int report)
     if (o->no_aslr)
         personality(ADDR_NO_RANDOMIZE);
     int rc = o->cwd ? chdir(o->cwd) : 0;
-    int up = fcntl(report, F_DUPFD_CLOEXEC, 600);
-    if (rc == 0) {
-        arrange_fds(o);
+    int up = fcntl(report, F_DUPFD_CLOEXEC, top_fd(o) + 1);
+    if (up < 0)
+        up = report; /* then arrange_fds, which needs more, fails before it touches it */
+    if (rc == 0 && arrange_fds(o) == 0) {
         if (o->envp)
             execve(o->argv[0], (char *const *)o->argv, (char *const *)o->envp);
         else
@@ -238,9 +248,8 @@ bool cage_own_proc_works(void)
 }
 
 /* --- without namespaces, should an init be killed: its orphans come to us ---------------------------- */
-static pid_t
-    mine[1024]; /* children that are no orphans: live inits, and what we had when we began */
-static size_t n_mine;
+static pid_t *mine; /* children that are no orphans: live inits, and what we had when we began */
+static size_t n_mine, cap_mine;
 
 static bool is_mine(pid_t pid)
 {
@@ -252,8 +261,9 @@ static bool is_mine(pid_t pid)
 
 static void note_init(pid_t pid)
 {
-    if (n_mine < sizeof mine / sizeof *mine)
-        mine[n_mine++] = pid;
+    if (n_mine == cap_mine)
+        mine = xrealloc(mine, (cap_mine = 2 * cap_mine + 64) * sizeof *mine);
+    mine[n_mine++] = pid;
 }
 
 static void forget_init(pid_t pid)
@@ -268,10 +278,13 @@ static void forget_init(pid_t pid)
 static void expect_orphans(void)
 {
     static bool done;
+    pid_t pids[1024];
     if (done)
         return;
     done = true;
-    n_mine += tree_children(getpid(), mine + n_mine, sizeof mine / sizeof *mine - n_mine);
+    size_t n = tree_children(getpid(), pids, 1024);
+    for (size_t i = 0; i < n; i++)
+        note_init(pids[i]);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -305,16 +318,27 @@ static int share_program(struct cage *c, struct err *e)
     return 0;
 }
 
+static void unshare_program(struct cage *c)
+{
+    if (c->program)
+        munmap(c->program, sizeof *c->program);
+    c->program = NULL;
+}
+
 int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
 {
     *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};
     c->namespaced =
         !o->no_namespace && (o->own_proc ? cage_own_proc_works() : cage_namespaces_work());
+    BUG_ON(o->nfds > CAGE_MAX_FDS);
     int p[2], rc = c->namespaced ? 0 : share_program(c, e);
     if (rc < 0)
         return rc;
-    if (pipe2(p, O_CLOEXEC) < 0)
-        return err_sys(e, "pipe");
+    if (pipe2(p, O_CLOEXEC) < 0) {
+        rc = err_sys(e, "pipe");
+        unshare_program(c);
+        return rc;
+    }
     uid_t uid = geteuid();
     gid_t gid = getegid();
     sigset_t all, old;
@@ -331,6 +355,7 @@ int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
     close(p[1]);
     if (c->init < 0) {
         close(p[0]);
+        unshare_program(c);
         errno = saved;
         return err_sys(e, "cannot start %s", o->argv[0]);
     }
@@ -369,13 +394,11 @@ void cage_reap(struct cage *c, struct cage_end *end)
     if (c->init > 0)
         waitpid(c->init, NULL, 0);
     forget_init(c->init);
-    if (c->program) {
-        if (killed) {
-            kill_orphans();
-            sweep_segments(*c->program);
-        }
-        munmap(c->program, sizeof *c->program);
+    if (c->program && killed) {
+        kill_orphans();
+        sweep_segments(*c->program);
     }
+    unshare_program(c);
     close(c->status_fd);
     close(c->pidfd);
     *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};

@@ -23,6 +23,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define CAGE_MAX_FDS 16
+
 struct cage_fd {
     int from, to;
 };
@@ -33,7 +35,7 @@ struct cage_opts {
     const char *cwd;         /* NULL: ours */
     int in, out, err;        /* descriptors for 0, 1, 2; 0 or less: /dev/null */
     const struct cage_fd *fds;
-    int nfds;
+    int nfds;          /* at most CAGE_MAX_FDS */
     int cpu;           /* pin to this cpu; -1: no */
     bool no_namespace; /* force the fallback (tests, and hosts where it misbehaves) */
     bool no_aslr;      /* ADDR_NO_RANDOMIZE for the program */

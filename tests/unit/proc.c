@@ -6,6 +6,7 @@
 #include "proc/tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,6 +127,48 @@ static void missing_program_says_so(void **state)
     assert_int_equal(w.end.exec_errno, ENOENT);
 }
 
+/* Whatever the numbers of the descriptors, and however few may be open (ulimit -n). */
+static void descriptors_arrive_under_a_low_limit(void **state)
+{
+    (void)state;
+    struct rlimit was;
+    int out[2], extra[2];
+    const char *argv[] = {"/bin/bash", "-c", "echo a; echo b >&90", NULL};
+    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(extra, O_CLOEXEC), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    static const rlim_t limits[] = {91, 120};
+    for (int i = 0; i < 2; i++) {
+        struct ended w = {0};
+        struct err e = {0};
+        char text[8] = {0};
+        struct cage_fd fd = {extra[1], 90};
+        struct cage_opts o = {
+            .argv = argv, .out = out[1], .fds = &fd, .nfds = 1, .cpu = -1, .no_namespace = true};
+        assert_int_equal(loop_new(&w.l, &e), 0);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){limits[i], was.rlim_max}), 0);
+        int rc = cage_start(&w.c, &o, &e);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+        assert_int_equal(rc, 0);
+        assert_int_equal(loop_watch(w.l, w.c.status_fd, EPOLLIN, on_status, &w, &e), 0);
+        loop_run(w.l);
+        loop_free(w.l);
+        if (i == 0) { /* no number above 90 for what is moved */
+            assert_int_equal(w.end.exec_errno, EMFILE);
+            continue;
+        }
+        assert_int_equal(w.end.exec_errno, 0);
+        assert_int_equal(read(out[0], text, sizeof text), 2);
+        assert_int_equal(text[0], 'a');
+        assert_int_equal(read(extra[0], text, sizeof text), 2);
+        assert_int_equal(text[0], 'b');
+    }
+    for (int i = 0; i < 2; i++) {
+        close(out[i]);
+        close(extra[i]);
+    }
+}
+
 /* A daemon that left its session and stopped itself: the shape of AFL's persistent child. */
 static void nothing_survives(void **state)
 {
@@ -195,6 +239,7 @@ int main(void)
         cmocka_unit_test(virtual_time_jumps_in_order),
         cmocka_unit_test(exit_codes_come_back),
         cmocka_unit_test(missing_program_says_so),
+        cmocka_unit_test(descriptors_arrive_under_a_low_limit),
         cmocka_unit_test(nothing_survives),
         cmocka_unit_test(marked_leftovers_are_swept),
         cmocka_unit_test(a_signal_too_late_is_forgotten),
