@@ -195,6 +195,7 @@ void campaign_free(struct campaign *c)
     for (size_t i = c->next_recover; i < c->n_recover; i++)
         turn_free(c->recover[i]);
     free(c->recover);
+    seeds_free(c);
     pool_free(c);
     for (int i = 0; i < c->n_slots; i++)
         if (c->slots[i].ev)

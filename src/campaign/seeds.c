@@ -44,8 +44,12 @@ static int load_one(void *arg, const struct store_seed *seed, struct err *e)
     return 0;
 }
 
-static void round0_free(struct round0 *r)
+void seeds_free(struct campaign *c)
 {
+    struct round0 *r = c->round0;
+    if (!r)
+        return;
+    c->round0 = NULL;
     eval_results_free(&r->job);
     for (size_t i = 0; i < r->job.n; i++) {
         free((void *)(uintptr_t)r->inputs[i].data);
@@ -143,7 +147,7 @@ static void on_measured(void *arg, struct eval_job *job)
         log_info("%zu %s %u of %u edges", good, good == 1 ? "seed covers" : "seeds cover",
                  c->f.ledger.covered, c->env.table->n_edges);
     }
-    round0_free(r);
+    seeds_free(c);
     if (!c->failed)
         recover_next(c);
 }
@@ -183,14 +187,12 @@ int seeds_begin(struct campaign *c, struct err *e)
     int rc = store_totals(c->store, &t, e);
     if (rc == 0 && t.seeds == 0)
         rc = read_user_seeds(c, e);
-    struct round0 *r = xcalloc(1, sizeof *r);
+    struct round0 *r = c->round0 = xcalloc(1, sizeof *r);
     r->c = c;
     if (rc == 0)
         rc = store_turn_seeds(c->store, 0, load_one, r, e);
-    if (rc < 0) {
-        round0_free(r);
+    if (rc < 0)
         return rc;
-    }
     r->job.inputs = r->inputs;
     r->job.done = on_measured;
     r->job.arg = r;

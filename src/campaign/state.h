@@ -7,6 +7,7 @@
 #include "store/store.h"
 
 struct slot;
+struct round0;
 
 /* One instance in the pool. */
 struct member {
@@ -58,6 +59,7 @@ struct campaign {
     struct member *members;
     int deaths_in_row[SCHED_MAX_ARMS];
 
+    struct round0 *round0; /* the initial seeds while they are measured */
     struct turn **recover; /* turns a killed supervisor left behind, finished before anything new */
     size_t n_recover, next_recover;
     struct member *late; /* whose directory is looked at next for finds made outside its turns */
@@ -117,6 +119,7 @@ void late_next(struct campaign *c);
 
 /* seeds.c: round 0 */
 int seeds_begin(struct campaign *c, struct err *e);
+void seeds_free(struct campaign *c);
 
 /* recover.c: folds from the journal, leftovers of a killed supervisor */
 int recover_load(struct campaign *c, struct err *e);

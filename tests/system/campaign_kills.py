@@ -136,7 +136,7 @@ def chaos(seconds=26):
 def late_turns(out):
     """In words, how many inputs were saved outside turns."""
     turns, inputs = rows(out, "SELECT count(*), total(inputs) FROM turns WHERE state = ?", LATE)[0]
-    return f"{int(inputs)} of {turns} times outside turns"
+    return f"{int(inputs)} of them saved outside turns, {turns} times"
 
 
 # --- what fuzzers save when nobody looks ---------------------------------------------------------------
