@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOMINAL_TURN_S 120.0
-
 static void set_number(const struct param *p, void *opts, double v)
 {
     void *at = (char *)opts + p->at;
@@ -24,7 +22,7 @@ static void set_number(const struct param *p, void *opts, double v)
 
 static void set_defaults(const struct param *params, void *opts, int64_t turn_ns)
 {
-    double scale = turn_ns ? (double)turn_ns / (NOMINAL_TURN_S * 1e9) : 1;
+    double scale = turn_ns ? (double)turn_ns / (SCHED_TURN_S * 1e9) : 1;
     for (const struct param *p = params; p && p->key; p++)
         set_number(p, opts, p->kind == PARAM_TIME ? p->def * scale : p->def);
 }

@@ -27,6 +27,8 @@
 
 #define SCHED_MAX_ARMS CONTEXT_MAX_ARMS
 #define SCHED_FEATURES 17
+#define SCHED_TURN_S                                                                               \
+    120 /* T_I of the paper, and of everything whose time constants scale with it */
 
 struct sched_settings {
     int n_arms;

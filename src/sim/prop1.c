@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TURN_NS (120 * NS_PER_S)
+#define TURN_NS (SCHED_TURN_S * NS_PER_S)
 
 static const char *const arms[] = {"one", "two", NULL};
 

@@ -4,6 +4,7 @@
 
 #include "base/det.h"
 #include "base/die.h"
+#include "sched/sched.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,6 @@
 #define SEED_OPENS 0.5 /* a seed passes an easy obstacle with this probability */
 #define SEED_LEVELS 8  /* and never one of this level or above */
 #define SEED_COVERS 20 /* at most one in so many reachable edges */
-#define NOMINAL_TURN_S 120.0
 
 void play_init(struct play *p, const struct world *w, uint64_t seed)
 {
@@ -235,7 +235,7 @@ void play_turn(struct play *p, struct play_instance *who, double seconds, struct
     clear(t);
     draw_openings(p, who->arm, seconds, t);
     draw_crashes(p, who, seconds, t);
-    draw_echoes(p, p->world->fuzzer[who->arm].echoes * seconds / NOMINAL_TURN_S, seconds, t);
+    draw_echoes(p, p->world->fuzzer[who->arm].echoes * seconds / SCHED_TURN_S, seconds, t);
     close_view(p, t);
     make_sets(t);
 }

@@ -20,29 +20,14 @@
 
 #include <cmocka.h>
 
-static char dir[64];
-
-static int fresh_dir(void **state)
-{
-    (void)state;
-    fakes_make_dir(dir);
-    return 0;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    return fs_remove_tree(dir, NULL);
-}
-
 static struct campaign_opts options(const char *scheduler, int arms, int jobs, int64_t budget_s)
 {
-    return fakes_options(dir, scheduler, arms, jobs, budget_s);
+    return fakes_options(fakes_dir, scheduler, arms, jobs, budget_s);
 }
 
 static void replay_now(struct fakes *f, struct replay *r)
 {
-    fakes_replay(f, dir, NULL, NULL, r);
+    fakes_replay(f, fakes_dir, NULL, NULL, r);
 }
 
 static void a_day_in_a_moment(void **state)
@@ -80,7 +65,7 @@ static void same_seed_same_campaign(void **state)
         fakes_init(&f, 3);
         fakes_run(&f, options("random", 3, 2, 3600), i ? &b : &a);
         fakes_free(&f);
-        char *out = fs_join(dir, "out");
+        char *out = fs_join(fakes_dir, "out");
         assert_int_equal(fs_remove_tree(out, NULL), 0);
         free(out);
     }
@@ -155,7 +140,7 @@ static void read_dealt(struct dealt *t)
 {
     struct store *s;
     struct err e = {0};
-    char *out = fs_join(dir, "out");
+    char *out = fs_join(fakes_dir, "out");
     *t = (struct dealt){0};
     if (store_open(&s, out, STORE_READ, &e) < 0 ||
         store_turns(s, TURNS_BY_ID, note_turn, t, &e) < 0)
@@ -251,7 +236,7 @@ static void a_dying_arm_is_dropped(void **state)
     assert_false(a.arm[1].dropped);
     assert_true(a.arm[1].turns > 5);
     struct store *s;
-    char *out = fs_join(dir, "out");
+    char *out = fs_join(fakes_dir, "out");
     assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
     assert_int_equal(tally_load(&a, s, NULL), 0);
     assert_false(a.arm[1].dropped);
@@ -271,7 +256,7 @@ static void what_arrived_unnoted_is_not_taken_again(void **state)
     fakes_run(&f, options("equal", 3, 1, 3600), &a);
     assert_int_equal(f.lost_answers, 0);
     assert_int_equal(f.doubles, 0);
-    char *out = fs_join(dir, "out");
+    char *out = fs_join(fakes_dir, "out");
     struct store *s;
     assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
     for (int64_t instance = 1; instance <= 3; instance++) {
@@ -295,7 +280,7 @@ static void a_harvest_that_fails_loses_nothing(void **state)
     fakes_run(&f, options("equal", 3, 1, 8 * 3600), &a);
     assert_int_equal(f.bad_reads, 0);
     fakes_free(&f);
-    char *out = fs_join(dir, "out"), *queue = fs_join(out, "fuzzers/f0-0/queue");
+    char *out = fs_join(fakes_dir, "out"), *queue = fs_join(out, "fuzzers/f0-0/queue");
     struct store *s;
     struct buf found = BUF_INIT(1 << 20);
     assert_int_equal(fs_read(queue, &found, NULL), 0);
@@ -368,7 +353,7 @@ static void what_never_began_is_not_in_the_way(void **state)
     fakes_init(&f, 2);
     try_without_success(&f, options("nonsense", 2, 1, 600), "nonsense");
     struct campaign_opts o = options("equal", 2, 1, 600);
-    strv_take(&o.seeds, fs_join(dir, "missing"));
+    strv_take(&o.seeds, fs_join(fakes_dir, "missing"));
     try_without_success(&f, o, "missing");
     fakes_run(&f, options("equal", 2, 1, 600), &a);
     assert_true(a.turns > 0);
@@ -398,20 +383,26 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_day_in_a_moment, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(same_seed_same_campaign, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(dropped_anywhere_goes_on, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(autofz_is_resumed_and_replayed, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(legion_is_resumed_and_replayed, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fresh_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(a_harvest_that_fails_loses_nothing, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(a_budget_below_a_turn_is_one_turn, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fresh_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(what_never_began_is_not_in_the_way, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(a_second_one_is_refused, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_day_in_a_moment, fakes_fresh_dir, fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(same_seed_same_campaign, fakes_fresh_dir, fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(dropped_anywhere_goes_on, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(autofz_is_resumed_and_replayed, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(legion_is_resumed_and_replayed, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fakes_fresh_dir, fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_harvest_that_fails_loses_nothing, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_budget_below_a_turn_is_one_turn, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(what_never_began_is_not_in_the_way, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_second_one_is_refused, fakes_fresh_dir, fakes_remove_dir),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

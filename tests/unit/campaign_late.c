@@ -17,25 +17,10 @@
 
 #define STRAY 501 /* deeper than any fake gets in these campaigns */
 
-static char dir[64];
-
-static int fresh_dir(void **state)
-{
-    (void)state;
-    fakes_make_dir(dir);
-    return 0;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    return fs_remove_tree(dir, NULL);
-}
-
 static sqlite3 *open_record(void)
 {
     sqlite3 *db;
-    char *path = fs_join(dir, "out/carol.db");
+    char *path = fs_join(fakes_dir, "out/carol.db");
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     free(path);
     return db;
@@ -83,7 +68,7 @@ static void all_stored(uint16_t from, uint16_t end)
 static void replays(struct fakes *f, int64_t decisions)
 {
     struct replay r;
-    fakes_replay(f, dir, NULL, NULL, &r);
+    fakes_replay(f, fakes_dir, NULL, NULL, &r);
     assert_int_equal(r.mismatch.turn, 0);
     assert_int_equal(r.matched, r.decisions);
     assert_true(r.state_equal);
@@ -95,7 +80,7 @@ static void replays(struct fakes *f, int64_t decisions)
 static struct campaign_opts options(const char *scheduler, int arms, int jobs, int64_t budget_s,
                                     bool resume)
 {
-    struct campaign_opts o = fakes_options(dir, scheduler, arms, jobs, budget_s);
+    struct campaign_opts o = fakes_options(fakes_dir, scheduler, arms, jobs, budget_s);
     o.resume = o.budget_given = resume;
     return o;
 }
@@ -133,7 +118,7 @@ static void what_they_save_at_the_end_is_stored(void **state)
     assert_int_equal(ask("SELECT count(*) FROM turns WHERE id < 0 AND state = 5"), 3);
     assert_int_equal(ask("SELECT count(*) FROM turns WHERE id < 0 AND (reward <> 0 OR raw <> 0)"),
                      0);
-    fakes_replay(&f, dir, NULL, NULL, &r);
+    fakes_replay(&f, fakes_dir, NULL, NULL, &r);
     assert_int_equal(r.fold.tally.edges, a.edges);
     assert_int_equal(r.fold.round, a.turns + 3);
     replay_free(&r);
@@ -221,7 +206,7 @@ static void the_end_may_be_killed_anywhere(void **state)
         replays(&f, -1);
         fakes_free(&f);
         assert_true(steps < 200);
-        char *out = fs_join(dir, "out");
+        char *out = fs_join(fakes_dir, "out");
         assert_int_equal(fs_remove_tree(out, NULL), 0);
         free(out);
     }
@@ -231,12 +216,14 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_they_save_at_the_end_is_stored, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(what_a_kill_left_is_stored_without_a_turn, fresh_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(gathering_them_may_be_killed_anywhere, fresh_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(the_end_may_be_killed_anywhere, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(what_they_save_at_the_end_is_stored, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(what_a_kill_left_is_stored_without_a_turn, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(gathering_them_may_be_killed_anywhere, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(the_end_may_be_killed_anywhere, fakes_fresh_dir,
+                                        fakes_remove_dir),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -374,13 +374,22 @@ struct campaign_env fakes_env(struct fakes *f, struct loop *l)
 }
 
 /* --- whole campaigns ------------------------------------------------------------------------------ */
-void fakes_make_dir(char *path)
+char fakes_dir[64];
+
+int fakes_fresh_dir(void **state)
 {
-    snprintf(path, 64, "/dev/shm/carol-campaign-XXXXXX");
-    if (!mkdtemp(path)) {
-        snprintf(path, 64, "/tmp/carol-campaign-XXXXXX");
-        assert_non_null(mkdtemp(path));
-    }
+    (void)state;
+    snprintf(fakes_dir, sizeof fakes_dir, "/dev/shm/carol-campaign-XXXXXX");
+    if (mkdtemp(fakes_dir))
+        return 0;
+    snprintf(fakes_dir, sizeof fakes_dir, "/tmp/carol-campaign-XXXXXX");
+    return mkdtemp(fakes_dir) ? 0 : -1;
+}
+
+int fakes_remove_dir(void **state)
+{
+    (void)state;
+    return fs_remove_tree(fakes_dir, NULL);
 }
 
 struct campaign_opts fakes_options(const char *dir, const char *scheduler, int arms, int jobs,

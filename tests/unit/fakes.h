@@ -37,8 +37,10 @@ void fakes_free(struct fakes *f);
 /* An env on this loop. */
 struct campaign_env fakes_env(struct fakes *f, struct loop *l);
 
-/* A directory in memory, where fsync costs nothing; path of 64 bytes. */
-void fakes_make_dir(char *path);
+/* Set-up and tear-down of a test: fakes_dir is a directory in memory, where fsync costs nothing. */
+extern char fakes_dir[64];
+int fakes_fresh_dir(void **state);
+int fakes_remove_dir(void **state);
 /* A campaign in DIR/out of arms f0, f1, ... with turns of 120 s. */
 struct campaign_opts fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
                                    int64_t budget_s);

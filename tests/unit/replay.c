@@ -23,21 +23,6 @@
 #define JOBS 3
 #define MAX_TURNS 400
 
-static char dir[64];
-
-static int fresh_dir(void **state)
-{
-    (void)state;
-    fakes_make_dir(dir);
-    return 0;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    return fs_remove_tree(dir, NULL);
-}
-
 /* The name to ask for: "single:" needs one of the roster. */
 static const char *full_name(const struct sched_ops *ops)
 {
@@ -73,7 +58,7 @@ static void read_journal(struct record *r)
 {
     struct store *s;
     struct err e = {0};
-    char *out = fs_join(dir, "out");
+    char *out = fs_join(fakes_dir, "out");
     r->n = 0;
     if (store_open(&s, out, STORE_READ, &e) < 0 || store_turns(s, TURNS_BY_ID, keep, r, &e) < 0)
         fail_msg("%s", e.msg);
@@ -84,12 +69,12 @@ static void read_journal(struct record *r)
 static void run_campaign(struct fakes *f, const char *scheduler, int64_t seconds)
 {
     struct tally t;
-    char *out = fs_join(dir, "out");
+    char *out = fs_join(fakes_dir, "out");
     if (fs_exists(out))
         assert_int_equal(fs_remove_tree(out, NULL), 0);
     free(out);
     f->resumes = 0;
-    fakes_run(f, fakes_options(dir, scheduler, ARMS, JOBS, seconds), &t);
+    fakes_run(f, fakes_options(fakes_dir, scheduler, ARMS, JOBS, seconds), &t);
 }
 
 /* --- nothing of a turn is known before it ends ---------------------------------------------------- */
@@ -156,7 +141,7 @@ static void sql(const char *text, const void *blob, size_t n)
 {
     sqlite3 *db;
     sqlite3_stmt *q;
-    char *path = str_fmt("%s/out/carol.db", dir);
+    char *path = str_fmt("%s/out/carol.db", fakes_dir);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(db, text, -1, &q, NULL), SQLITE_OK);
     if (blob)
@@ -178,7 +163,7 @@ static void put_decision(size_t turn, const void *blob, size_t n)
 static void expect(struct fakes *f, size_t turn, const char *what, uint64_t unmatched)
 {
     struct replay r;
-    fakes_replay(f, dir, NULL, NULL, &r);
+    fakes_replay(f, fakes_dir, NULL, NULL, &r);
     if (r.mismatch.turn != (int64_t)turn || strcmp(r.mismatch.what, what) != 0)
         fail_msg("turn %zu, %s expected; found turn %lld, %s: %s, %s", turn, what,
                  (long long)r.mismatch.turn, r.mismatch.what, r.mismatch.logged,
@@ -260,7 +245,7 @@ static void change_crashes(struct fakes *f, const struct record *a, size_t turn)
     char *what = str_fmt("f%d signal g_bug", a->row[turn - 1].arm);
     char *set = str_fmt("UPDATE turns SET crashes = crashes + 1 WHERE id = %zu", turn);
     sql(set, NULL, 0);
-    fakes_replay(f, dir, NULL, NULL, &r);
+    fakes_replay(f, fakes_dir, NULL, NULL, &r);
     assert_int_equal(r.mismatch.turn, a->row[turn - 1].at_decision + 1);
     assert_string_equal(r.mismatch.what, what);
     assert_int_equal(r.decisions - r.matched, r.decisions - (uint64_t)r.mismatch.turn + 1);
@@ -285,7 +270,7 @@ static void a_changed_number_is_named(void **state)
         change_turn(&f, turn, "raw", "1");
         change_turn(&f, turn, "new_edges", "1");
         struct replay r;
-        fakes_replay(&f, dir, NULL, NULL, &r);
+        fakes_replay(&f, fakes_dir, NULL, NULL, &r);
         assert_int_equal(r.mismatch.turn, 0);
         assert_int_equal(r.matched, r.decisions);
         assert_true(r.state_equal);
@@ -306,7 +291,7 @@ static void the_same_scheduler_differs_never(void **state)
     for (int i = 0; sched_table[i]; i++) {
         const char *name = full_name(sched_table[i]);
         run_campaign(&f, name, 3600);
-        fakes_replay(&f, dir, name, &(struct replay_how){.other = true}, &r);
+        fakes_replay(&f, fakes_dir, name, &(struct replay_how){.other = true}, &r);
         assert_true(r.decisions > 40);
         assert_int_equal(r.differs, 0);
         assert_int_equal(r.matched, r.decisions);
@@ -325,7 +310,7 @@ static void a_scheduler_that_is_not_there(void **state)
     struct store *s;
     struct campaign_opts o = {0};
     struct fold_settings st;
-    char *out = fs_join(dir, "out");
+    char *out = fs_join(fakes_dir, "out");
     fakes_init(&f, ARMS);
     run_campaign(&f, "equal", 600);
     assert_int_equal(store_open(&s, out, STORE_READ, &e), 0);
@@ -356,7 +341,7 @@ static void equal_on_a_random_journal(void **state)
         would[i % ARMS]++;
         ran[a.row[i].arm]++;
     }
-    fakes_replay(&f, dir, "equal", &(struct replay_how){.other = true}, &r);
+    fakes_replay(&f, fakes_dir, "equal", &(struct replay_how){.other = true}, &r);
     assert_int_equal(r.decisions, a.n);
     assert_true(differs > 10);
     assert_int_equal(r.differs, differs);
@@ -365,7 +350,7 @@ static void equal_on_a_random_journal(void **state)
     assert_memory_equal(r.logged, ran, sizeof ran);
     assert_string_equal(r.mismatch.what, "choice");
     replay_free(&r);
-    fakes_replay(&f, dir, "single:f2", &(struct replay_how){.other = true}, &r);
+    fakes_replay(&f, fakes_dir, "single:f2", &(struct replay_how){.other = true}, &r);
     assert_int_equal(r.differs, a.n - ran[2]);
     assert_int_equal(r.choices[2], a.n);
     replay_free(&r);
@@ -393,7 +378,7 @@ static void another_scheduler_sees_what_happened(void **state)
         struct replay r;
         uint64_t seen = 0;
         fakes_replay(
-            &f, dir, full_name(sched_table[i]),
+            &f, fakes_dir, full_name(sched_table[i]),
             &(struct replay_how){.other = true, .decided = contexts_as_logged, .arg = &seen}, &r);
         assert_int_equal(seen, r.decisions);
         uint64_t sum = r.none;
@@ -442,7 +427,7 @@ static void explain_one_campaign(struct fakes *f, const struct sched_ops *ops)
     struct influence v;
     struct explained x;
     struct buf why = BUF_INIT(1 << 16);
-    char *out = fs_join(dir, "out");
+    char *out = fs_join(fakes_dir, "out");
     run_campaign(f, full_name(ops), 3600);
     read_journal(&a);
     if (store_open(&s, out, STORE_READ, &e) < 0 || settings_read(&o, s, &e) < 0)
@@ -490,15 +475,20 @@ int main(void)
 {
     log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_turn_is_not_in_what_was_known_before, fresh_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(a_changed_number_is_named, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(the_same_scheduler_differs_never, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(a_scheduler_that_is_not_there, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(equal_on_a_random_journal, fresh_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(another_scheduler_sees_what_happened, fresh_dir,
-                                        remove_dir),
-        cmocka_unit_test_setup_teardown(every_scheduler_is_explained, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_turn_is_not_in_what_was_known_before, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_changed_number_is_named, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(the_same_scheduler_differs_never, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_scheduler_that_is_not_there, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(equal_on_a_random_journal, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(another_scheduler_sees_what_happened, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(every_scheduler_is_explained, fakes_fresh_dir,
+                                        fakes_remove_dir),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
