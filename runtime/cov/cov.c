@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LATELY 1024U
+
 #define EXPORT __attribute__((visibility("default")))
 
 struct cov_module carol_cov_modules[COV_MAX_MODULES];
@@ -81,31 +83,42 @@ void __sanitizer_cov_cfs_init(const uintptr_t *start, const uintptr_t *stop)
 }
 
 /* A pair not seen before goes to the ring.  The set of pairs is shared by all workers, so each pair
- * costs once; where its four places are taken by others it is dropped. */
-void __sanitizer_cov_trace_pc_indir(uintptr_t callee)
+ * costs once; where its four places are taken by others it is dropped.  False: come again. */
+static __attribute__((noinline)) bool note_call(uintptr_t caller, uintptr_t callee, uint64_t tag)
 {
-    if (!carol_cov_seen)
-        return;
-    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-    uint64_t tag =
-        (caller * UINT64_C(0x9e3779b97f4a7c15)) ^ (callee * UINT64_C(0xff51afd7ed558ccd));
     tag |= 1;
     uint32_t at = (uint32_t)(tag >> 32);
     for (uint32_t i = 0; i < 4; i++) {
         uint64_t *p = &carol_cov_seen[(at + i) & carol_cov_seen_mask];
         if (*p == tag)
-            return;
+            return true;
         if (*p)
             continue;
         uint32_t n = __atomic_fetch_add(carol_cov_ring_n, 1, __ATOMIC_RELAXED);
-        if (n < carol_cov_ring_cap) {
-            *p = tag;
-            carol_cov_ring[n] = (struct cov_call){.caller = caller, .callee = callee};
-        } else {
+        if (n >= carol_cov_ring_cap) {
             __atomic_store_n(carol_cov_ring_n, carol_cov_ring_cap, __ATOMIC_RELAXED);
+            return false;
         }
-        return;
+        *p = tag;
+        carol_cov_ring[n] = (struct cov_call){.caller = caller, .callee = callee};
+        return true;
     }
+    return true;
+}
+
+/* Nearly every pair was seen a moment ago: half its tag in a small table says so, without the cache
+ * lines of the large one. */
+void __sanitizer_cov_trace_pc_indir(uintptr_t callee)
+{
+    static uint32_t lately[LATELY];
+    if (!carol_cov_seen)
+        return;
+    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    uint64_t tag =
+        (caller * UINT64_C(0x9e3779b97f4a7c15)) ^ (callee * UINT64_C(0xff51afd7ed558ccd));
+    uint32_t *place = &lately[tag >> 32 & (LATELY - 1)], half = (uint32_t)tag | 1;
+    if (*place != half && note_call(caller, callee, tag))
+        *place = half;
 }
 
 uint64_t carol_cov_layout(void)

@@ -45,6 +45,20 @@ extern struct cov_call *carol_cov_ring;
 extern uint32_t *carol_cov_ring_n, carol_cov_seen_mask, carol_cov_ring_cap;
 uint64_t carol_cov_layout(void);
 
+/* walk.c: for each edge of the module, in order, its record in the control-flow table: address,
+ * successors, 0, callees, 0.  NULL: there are no more; all is well if n is the module's and not broken. */
+struct cov_walk {
+    const struct cov_module *m;
+    const uintptr_t *next;
+    uint32_t n; /* edges so far */
+    bool broken;
+};
+struct cov_walk carol_cov_walk(const struct cov_module *m);
+const uintptr_t *carol_cov_walk_next(struct cov_walk *w);
+
+/* sites.c */
+void carol_cov_sites_set(void); /* in the server: flags are set without asking whether they are */
+
 /* flags.c */
 bool carol_cov_flags_place(unsigned char *area, uint64_t len, int fd, uint64_t off);
 void carol_cov_flags_guard(void); /* in a worker: copy on crash and exit, where not shared */

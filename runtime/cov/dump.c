@@ -1,10 +1,6 @@
 /* dump: turns the compiler's tables into the table file of docs/FILES.md.  Runs once per build, in
- * the constructor, instead of the program.
- *
- * The control-flow table and the address table list the same blocks in the same order; they are
- * matched by that order, since addresses are not unique (a block without code has the address of
- * what follows it).  Anything left over means that they are not of one piece, and no table is
- * better than a wrong one. */
+ * the constructor, instead of the program.  Where the two do not match to the end (walk.c) they are not of
+ * one piece, and no table is better than a wrong one. */
 #include "cov.h"
 
 #include <stdio.h>
@@ -68,28 +64,6 @@ static uint32_t find(const struct key *v, size_t n, uint32_t func, uintptr_t pc)
     return lo < n && v[lo].func == func && v[lo].pc == pc ? v[lo].edge : COV_NONE;
 }
 
-/* The word after the zero that ends the list at w; NULL: past the end of the table. */
-static const uintptr_t *skip_list(const uintptr_t *w, const uintptr_t *end)
-{
-    while (w < end && *w)
-        w++;
-    return w < end ? w + 1 : NULL;
-}
-
-static const uintptr_t *skip_pad(const uintptr_t *w, const uintptr_t *end)
-{
-    while (w < end && !*w)
-        w++;
-    return w;
-}
-
-static const uintptr_t *next_record(const uintptr_t *rec, const uintptr_t *end)
-{
-    const uintptr_t *calls = skip_list(rec + 1, end);
-    const uintptr_t *next = calls ? skip_list(calls, end) : NULL;
-    return next ? skip_pad(next, end) : NULL;
-}
-
 static void add_func(struct dump *d, uint32_t edge, uintptr_t pc, uint32_t module)
 {
     const char *name = carol_cov_syms_name(&d->syms, pc);
@@ -122,23 +96,15 @@ static void add_edge(struct dump *d, uint32_t module, uint32_t j, const uintptr_
     d->entries[e] = (struct key){entry ? 0 : 1, e, pc};
 }
 
-/* The edges of one module, in lock-step through both tables. */
 static const char *match_module(struct dump *d, uint32_t module)
 {
     const struct cov_module *m = &carol_cov_modules[module];
-    uint32_t j = 0;
-    for (const uintptr_t *rec = skip_pad(m->cfs, m->cfs_end); rec < m->cfs_end;) {
-        const uintptr_t *next = next_record(rec, m->cfs_end);
-        if (!next)
-            return "the control-flow table ends in the middle";
-        bool hollow = !rec[1] && !rec[2]; /* no successor and no call: maybe a block that is gone */
-        bool same_next = next < m->cfs_end && *next == *rec;
-        const struct cov_pc *pc = carol_cov_pc(m, j < m->n ? j : 0);
-        if (j < m->n && *rec == pc->pc && !((pc->entry & 1) && hollow && same_next))
-            add_edge(d, module, j++, rec);
-        rec = next;
-    }
-    return j == m->n ? NULL : "the control-flow table does not match the address table";
+    struct cov_walk w = carol_cov_walk(m);
+    for (const uintptr_t *rec; (rec = carol_cov_walk_next(&w));)
+        add_edge(d, module, w.n - 1, rec);
+    if (w.broken)
+        return "the control-flow table ends in the middle";
+    return w.n == m->n ? NULL : "the control-flow table does not match the address table";
 }
 
 static void add_pair(struct dump *d, uint32_t edge, uint32_t pred)

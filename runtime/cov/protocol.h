@@ -25,6 +25,7 @@
 
 #define COV_ENV "CAROL_COV"       /* "lib" or "stdin" or "file": be the executor's server */
 #define COV_ENV_DUMP "CAROL_DUMP" /* write the table to this file and exit */
+#define COV_ENV_ASK "CAROL_ASK"   /* leave the code as it was built (sites.c) */
 
 #define COV_MAGIC "CAROLCV3" /* another number whenever anything here changes */
 #define COV_NONE UINT32_MAX

@@ -409,6 +409,8 @@ static void begin(void)
     const char *error = attach();
     if (!error && !run_input)
         error = open_input();
+    if (!error)
+        carol_cov_sites_set();
     memcpy(hello.magic, COV_MAGIC, sizeof hello.magic);
     hello.layout = error ? 0 : carol_cov_layout();
     for (uint32_t i = 0; i < carol_cov_n_modules; i++)

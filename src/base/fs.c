@@ -37,7 +37,7 @@ int fs_read(const char *path, struct buf *b, struct err *e)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_sys(e, "cannot read %s", path);
-    struct stat st;
+    struct stat st = {0};
     size_t step = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 65536;
     int rc = 0;
     for (;;) {
@@ -56,6 +56,8 @@ int fs_read(const char *path, struct buf *b, struct err *e)
         } else if (n > 0) {
             b->len += (size_t)n;
             b->p[b->len] = 0;
+            if ((size_t)n < room && S_ISREG(st.st_mode))
+                break; /* less than asked for is its end, and asking again costs */
             step = 65536;
             continue;
         }
@@ -193,6 +195,46 @@ int fs_list(const char *dir, struct strv *names, struct err *e)
     return 0;
 }
 
+struct found {
+    char *name;
+    unsigned char type; /* DT_UNKNOWN: ask */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct found *)a)->name, ((const struct found *)b)->name);
+}
+
+/* What a directory holds, in order.  The directory tells the types as well, mostly: a corpus is read
+ * without asking for each file what it is. */
+static int list_typed(const char *dir, struct found **v, size_t *n, struct err *e)
+{
+    DIR *d = opendir(dir);
+    size_t cap = 0;
+    if (!d)
+        return err_sys(e, "cannot list %s", dir);
+    for (struct dirent *de; (de = readdir(d));) {
+        if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
+            continue;
+        XGROW(*v, *n, cap);
+        (*v)[(*n)++] = (struct found){xstrdup(de->d_name), de->d_type};
+    }
+    closedir(d);
+    if (*n)
+        qsort(*v, *n, sizeof **v, by_name);
+    return 0;
+}
+
+static unsigned char type_of(const char *path, unsigned char type)
+{
+    struct stat st;
+    if (type == DT_UNKNOWN)
+        type = lstat(path, &st) == 0 ? (unsigned char)IFTODT(st.st_mode) : DT_UNKNOWN;
+    if (type == DT_LNK && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        return DT_REG;
+    return type;
+}
+
 int fs_walk(const char *path, struct strv *files, struct err *e)
 {
     struct stat st;
@@ -202,18 +244,20 @@ int fs_walk(const char *path, struct strv *files, struct err *e)
         strv_add(files, path);
         return 0;
     }
-    struct strv names = {0};
-    int rc = fs_list(path, &names, e);
-    for (size_t i = 0; rc == 0 && i < names.n; i++) {
-        char *sub = fs_join(path, names.v[i]);
-        bool there = lstat(sub, &st) == 0;
-        if (there && S_ISDIR(st.st_mode))
+    struct found *v = NULL;
+    size_t n = 0;
+    int rc = list_typed(path, &v, &n, e);
+    for (size_t i = 0; i < n; i++) {
+        char *sub = fs_join(path, v[i].name);
+        unsigned char type = rc == 0 ? type_of(sub, v[i].type) : DT_UNKNOWN;
+        if (type == DT_DIR)
             rc = fs_walk(sub, files, e);
-        else if (there && (!S_ISLNK(st.st_mode) || stat(sub, &st) == 0) && S_ISREG(st.st_mode))
+        else if (type == DT_REG)
             strv_add(files, sub);
         free(sub);
+        free(v[i].name);
     }
-    strv_free(&names);
+    free(v);
     return rc;
 }
 

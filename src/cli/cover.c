@@ -73,8 +73,6 @@ struct cover {
     struct lane *lanes;
     size_t n_lanes, running;
     size_t next; /* first input not read yet */
-    uint8_t *covered;
-    uint32_t n_covered;
     int64_t began, ended;
     struct err error;
 };
@@ -138,14 +136,9 @@ static int find_inputs(struct cover *c, char **names, struct err *e)
     return 0;
 }
 
-static void note(struct cover *c, const struct eval_result *r, struct outcome *o)
+static void note(const struct cover *c, const struct eval_result *r, struct outcome *o)
 {
     uint64_t set = UINT64_C(0xcbf29ce484222325);
-    for (uint32_t i = 0; i < r->edges.n; i++) {
-        uint8_t *covered = &c->covered[r->edges.ids[i]];
-        c->n_covered += !*covered;
-        *covered = 1;
-    }
     for (uint32_t i = 0; c->json && i < r->edges.n; i++)
         set = (set ^ r->edges.ids[i]) * UINT64_C(0x100000001b3);
     *o = (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, set};
@@ -208,7 +201,8 @@ static int next_job(struct lane *l, struct err *e)
         l->inputs[i].data = l->bytes.p ? l->bytes.p + at : "";
         at += l->inputs[i].size;
     }
-    l->job = (struct eval_job){.inputs = l->inputs, .n = n, .done = on_job, .arg = l, .cpu = -1};
+    l->job = (struct eval_job){
+        .inputs = l->inputs, .n = n, .done = on_job, .arg = l, .cpu = -1, .only_counts = !c->json};
     return l->ev->ops->submit(l->ev, &l->job, e);
 }
 
@@ -239,7 +233,7 @@ static void print_json(const struct cover *c, const struct executor_stats *s, do
     }
     json_t *o = json_pack("{s:i, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:I}, s:o}",
                           "schema", 1, "edges_total", (json_int_t)s->n_edges, "edges_covered",
-                          (json_int_t)c->n_covered, "execs_per_sec", (double)c->paths.n / seconds,
+                          (json_int_t)s->covered, "execs_per_sec", (double)c->paths.n / seconds,
                           "seconds", seconds, "jobs", (json_int_t)c->n_lanes, "executor", "runs",
                           (json_int_t)s->runs, "workers", (json_int_t)s->workers, "restarts",
                           (json_int_t)s->restarts, "quarantined", (json_int_t)s->quarantined,
@@ -260,7 +254,7 @@ static void print_text(const struct cover *c, const struct executor_stats *s, do
         printf("%8u  %-11s %s\n", o->edges, status, c->paths.v[i]);
     }
     printf("%u of %u edges (%.2f %%) by %zu inputs, %.0f inputs/s with %zu executor%s\n",
-           c->n_covered, s->n_edges, 100.0 * c->n_covered / s->n_edges, c->paths.n,
+           s->covered, s->n_edges, 100.0 * s->covered / s->n_edges, c->paths.n,
            (double)c->paths.n / seconds, c->n_lanes, c->n_lanes == 1 ? "" : "s");
     if (s->late_modules)
         printf("%" PRIu64 " modules were loaded after the start and are not counted\n",
@@ -290,9 +284,6 @@ static int start_lanes(struct cover *c, struct err *e)
     }
     if (rc < 0)
         return rc;
-    struct executor_stats s;
-    executor_stats(c->lanes[0].ev, &s);
-    c->covered = xcalloc(s.n_edges, 1);
     c->began = loop_now(c->loop);
     for (size_t i = 0; i < c->n_lanes && rc >= 0; i++) {
         rc = next_job(&c->lanes[i], e);
@@ -321,6 +312,7 @@ static void add_stats(const struct cover *c, struct executor_stats *sum)
         struct executor_stats s;
         executor_stats(c->lanes[i].ev, &s);
         sum->n_edges = s.n_edges;
+        sum->covered = s.covered;
         sum->runs += s.runs;
         sum->workers += s.workers;
         sum->restarts += s.restarts;
@@ -377,6 +369,5 @@ int cli_cover(int argc, char **argv)
     rc = rc < 0 ? rc : measure(&c, &e);
     strv_free(&c.paths);
     free(c.out);
-    free(c.covered);
     return rc < 0 ? cli_fail(&e) : 0;
 }

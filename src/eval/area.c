@@ -148,14 +148,17 @@ uint32_t area_beat(const struct area *a)
     return __atomic_load_n(&live(a)->beat, __ATOMIC_RELAXED);
 }
 
-void area_take(struct area *a, uint32_t i, struct eval_result *r, uint64_t *known)
+void area_take(struct area *a, uint32_t i, bool list, struct eval_result *r, uint64_t *known)
 {
     const struct cov_slot *s = slot(a, i);
     const uint64_t *bits = (const uint64_t *)(const void *)(s + 1);
     r->status = (enum run_status)s->status;
     r->signal = s->signal;
     r->cpu_us = s->cpu_us;
-    edges_from_bits(&r->edges, bits, a->h.n_edges);
+    if (list)
+        edges_from_bits(&r->edges, bits, a->h.n_edges);
+    else
+        r->edges = (struct edges){.n = edges_count(bits, a->h.n_edges)};
     for (uint64_t w = 0; w < words(a); w++)
         known[w] |= bits[w];
 }

@@ -35,8 +35,9 @@ bool area_is_final(const struct area *a, uint32_t i);
 void area_set_final(struct area *a, uint32_t i, enum run_status s);
 uint32_t area_current(const struct area *a); /* the input being run; area.n or more: none */
 uint32_t area_beat(const struct area *a);    /* changes while the server lives */
-/* The result of input i; its edges are also added to `known`. */
-void area_take(struct area *a, uint32_t i, struct eval_result *r, uint64_t *known);
+/* The result of input i, without a list of its edges if only their number is wanted; they are also added
+ * to `known`. */
+void area_take(struct area *a, uint32_t i, bool list, struct eval_result *r, uint64_t *known);
 /* Call number i of the ring; false: not between two blocks we know. */
 bool area_call(const struct area *a, uint32_t i, struct eval_call *c);
 

@@ -17,6 +17,8 @@ struct edges {
 void edges_free(struct edges *s);
 /* From a bitset of n_bits bits (u64 words, bit i of word i/64). */
 void edges_from_bits(struct edges *s, const uint64_t *bits, uint32_t n_bits);
+/* How many of the n_bits bits are set. */
+uint32_t edges_count(const uint64_t *bits, uint32_t n_bits);
 void edges_encode(const struct edges *s, struct buf *out);
 /* Refuses anything not ascending or not below n_edges. */
 CAROL_MUST_CHECK int edges_decode(const void *data, size_t n, uint32_t n_edges, struct edges *s,

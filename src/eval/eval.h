@@ -53,6 +53,7 @@ struct eval_job {
     void (*done)(void *arg, struct eval_job *job);
     void *arg;
     int cpu;                     /* pin the executor to this cpu for the job; -1: leave it */
+    bool only_counts;            /* of the edges only how many: results have no lists of them */
     struct eval_result *results; /* filled: n of them */
     struct eval_call *calls;     /* filled: learned since the last job */
     size_t n_calls;

@@ -16,12 +16,11 @@
 #include "base/str.h"
 #include "eval/area.h"
 #include "eval/launch.h"
+#include "eval/program.h"
 #include "proc/cage.h"
 #include "proc/tree.h"
-#include "target/table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +44,7 @@ struct executor {
     struct evaluator ev;
     struct loop *loop;
     struct executor_opts opts;
-    uint32_t n_edges, n_modules;
-    uint64_t layout;
+    struct program program;
     struct area area;
     uint64_t *known;
     uint64_t data_len; /* wanted; the area is made again when it has less */
@@ -261,7 +259,7 @@ static bool batch_complete(struct executor *x, bool was_whole)
 static void take_batch(struct executor *x)
 {
     for (uint32_t i = 0; i < x->area.n; i++)
-        area_take(&x->area, i, &x->job->results[x->of[i]], x->known);
+        area_take(&x->area, i, !x->job->only_counts, &x->job->results[x->of[i]], x->known);
     area_empty(&x->area);
     x->ran = false;
 }
@@ -290,7 +288,8 @@ static const char *check_hello(const struct executor *x, struct cov_hello *h)
         return "it was linked with the runtime of another Carol";
     if (h->error[0])
         return h->error;
-    if (h->n_edges != x->n_edges || h->n_modules != x->n_modules || h->layout != x->layout)
+    if (h->n_edges != x->program.n_edges || h->n_modules != x->program.n_modules ||
+        h->layout != x->program.layout)
         return "its table is of another build (a library beside it has changed)";
     return NULL;
 }
@@ -402,7 +401,7 @@ static void fill_batch(struct executor *x)
 static int make_area(struct executor *x, struct err *e)
 {
     area_free(&x->area);
-    int rc = area_make(&x->area, x->n_edges, x->n_modules, x->data_len, e);
+    int rc = area_make(&x->area, x->program.n_edges, x->program.n_modules, x->data_len, e);
     if (rc < 0)
         return rc;
     x->of = xrealloc(x->of, x->area.h.max_inputs * sizeof *x->of);
@@ -522,66 +521,6 @@ static void executor_free(struct evaluator *ev)
 
 static const struct eval_ops executor_ops = {.submit = submit, .free = executor_free};
 
-/* A whole file, a piece at a time: programs are large, and reading one at once costs more than hashing. */
-static int hash_file(const char *path, struct digest *d, struct err *e)
-{
-    static char piece[1 << 16];
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-    if (fd < 0)
-        return err_sys(e, "cannot read %s", path);
-    struct hasher *h = hash_begin();
-    for (ssize_t n; (n = read(fd, piece, sizeof piece)) != 0;) {
-        if (n > 0)
-            hash_add(h, piece, (size_t)n);
-        else if (errno != EINTR) {
-            rc = err_sys(e, "cannot read %s", path);
-            break;
-        }
-    }
-    hash_end(h, d);
-    close(fd);
-    return rc;
-}
-
-/* The table must be that of this very binary: edge numbers mean nothing otherwise. */
-static int check_build(const struct manifest *m, const struct table *t, struct err *e)
-{
-    struct digest d;
-    char hex[65];
-    const char *binary = m->family[FAMILY_NEUTRAL].binary;
-    int rc = hash_file(binary, &d, e);
-    if (rc < 0) {
-        if (e)
-            e->exit = ERR_EXIT_USAGE;
-        return err_wrap(e, "the neutral binary is missing; make it with 'carol build'");
-    }
-    digest_hex(&d, hex);
-    if (strcmp(hex, t->build_id) == 0)
-        return 0;
-    return err_usage(e,
-                     "the table %s is of another build than %s (%.12s, the binary is %.12s): "
-                     "edges would be counted wrongly; run 'carol build -o %s ...' again",
-                     m->table, binary, t->build_id, hex, m->dir ? m->dir : "DIR");
-}
-
-static int read_table(struct executor *x, struct err *e)
-{
-    const struct manifest *m = x->opts.target;
-    struct table t;
-    if (!m->family[FAMILY_NEUTRAL].ok || !m->family[FAMILY_NEUTRAL].binary || !m->table)
-        return err_usage(e, "this build has no neutral family, so nothing can be measured: run "
-                            "'carol build' with --families that include neutral");
-    int rc = table_load(m->table, &t, e);
-    if (rc < 0)
-        return rc;
-    rc = check_build(m, &t, e);
-    x->n_edges = t.n_edges;
-    x->n_modules = t.n_modules;
-    x->layout = t.layout;
-    table_free(&t);
-    return rc;
-}
-
 int executor_new(struct evaluator **out, struct loop *l, const struct executor_opts *o,
                  struct err *e)
 {
@@ -603,26 +542,25 @@ int executor_new(struct evaluator **out, struct loop *l, const struct executor_o
     if (!x->opts.per_worker)
         x->opts.per_worker = 200;
     const struct executor *other = o->team ? team_first(o->team) : NULL;
-    int rc = other ? 0 : read_table(x, e);
+    int rc = other ? 0 : program_check(o->target, &x->program, e);
     if (rc < 0) {
         executor_free(&x->ev);
         return rc;
     }
-    if (other) { /* they measure on the same build: what it read holds for us */
-        x->n_edges = other->n_edges;
-        x->n_modules = other->n_modules;
-        x->layout = other->layout;
-    }
-    size_t words = ((size_t)x->n_edges + 63) / 64;
+    if (other) /* they measure on the same build: what it read holds for us */
+        x->program = other->program;
+    size_t words = ((size_t)x->program.n_edges + 63) / 64;
     x->known = o->team ? team_known(o->team, words) : xcalloc(words, sizeof *x->known);
     if (o->team)
         team_join(o->team, on_turn, x);
-    x->stats.n_edges = x->n_edges;
+    x->stats.n_edges = x->program.n_edges;
     *out = &x->ev;
     return 0;
 }
 
 void executor_stats(const struct evaluator *ev, struct executor_stats *s)
 {
-    *s = ((const struct executor *)ev)->stats;
+    const struct executor *x = (const struct executor *)ev;
+    *s = x->stats;
+    s->covered = edges_count(x->known, s->n_edges);
 }

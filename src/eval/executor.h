@@ -34,6 +34,7 @@ CAROL_MUST_CHECK int executor_new(struct evaluator **out, struct loop *l,
 struct executor_stats {
     uint64_t inputs, runs, workers, restarts, quarantined, late_modules;
     uint32_t n_edges;
+    uint32_t covered; /* edges of all results so far, of the whole team if there is one */
 };
 void executor_stats(const struct evaluator *ev, struct executor_stats *s);
 

@@ -7,10 +7,11 @@
 #include "base/fs.h"
 #include "runtime/cov/protocol.h"
 
-#include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define TABLE_MAX ((size_t)2 << 30)
 
@@ -39,8 +40,24 @@ static const char *check_header(const struct cov_table_hdr *h, size_t size)
         return "it is truncated";
     if (want < size)
         return "it has bytes after its end";
-    if (cov_fnv(COV_FNV_START, h + 1, size - sizeof *h) != h->checksum)
-        return "its checksum is wrong";
+    return h->n_edges ? NULL : "it has no edges";
+}
+
+static const char *take_header(struct table *t, const void *from, size_t got, size_t size)
+{
+    struct cov_table_hdr h;
+    if (got < sizeof h)
+        return got ? "it is truncated" : "it is empty";
+    memcpy(&h, from, sizeof h);
+    const char *why = check_header(&h, size);
+    if (why)
+        return why;
+    memcpy(t->build_id, h.build_id, sizeof h.build_id);
+    t->n_modules = h.n_modules;
+    t->n_edges = h.n_edges;
+    t->n_funcs = h.n_funcs;
+    t->n_preds = h.n_preds;
+    t->layout = h.layout;
     return NULL;
 }
 
@@ -88,22 +105,14 @@ static const char *take_funcs(struct table *t, const char *from, uint32_t names_
 
 static const char *parse(struct table *t, const struct buf *b)
 {
-    struct cov_table_hdr h;
-    if (b->len < sizeof h)
-        return b->len ? "it is truncated" : "it is empty";
-    memcpy(&h, b->p, sizeof h);
-    const char *why = check_header((const struct cov_table_hdr *)(const void *)b->p, b->len);
+    const char *why = take_header(t, b->p, b->len, b->len);
     if (why)
         return why;
-    memcpy(t->build_id, h.build_id, sizeof h.build_id);
-    t->n_modules = h.n_modules;
-    t->n_edges = h.n_edges;
-    t->n_funcs = h.n_funcs;
-    t->n_preds = h.n_preds;
-    t->layout = h.layout;
-    if (!t->n_edges)
-        return "it has no edges";
+    struct cov_table_hdr h;
+    memcpy(&h, b->p, sizeof h);
     const char *p = b->p + sizeof h;
+    if (cov_fnv(COV_FNV_START, p, b->len - sizeof h) != h.checksum)
+        return "its checksum is wrong";
     why = take_edges(t, (const struct cov_table_edge *)(const void *)p);
     p += (size_t)t->n_edges * sizeof(struct cov_table_edge);
     why = why ? why : take_preds(t, p);
@@ -111,16 +120,37 @@ static const char *parse(struct table *t, const struct buf *b)
     return why ? why : take_funcs(t, p, h.names_bytes);
 }
 
+static int unreadable(struct err *e)
+{
+    if (e)
+        e->exit = ERR_EXIT_USAGE;
+    return err_wrap(e, "cannot read the neutral table; 'carol build' makes it");
+}
+
+int table_load_head(const char *path, struct table *t, struct err *e)
+{
+    *t = (struct table){0};
+    struct cov_table_hdr h;
+    struct stat st;
+    int rc = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 || fstat(fd, &st) < 0 ? -1 : read(fd, &h, sizeof h);
+    if (n < 0)
+        rc = err_sys(e, "cannot read %s", path);
+    if (fd >= 0)
+        close(fd);
+    if (rc < 0)
+        return unreadable(e);
+    const char *why = take_header(t, &h, (size_t)n, (size_t)st.st_size);
+    return why ? broken(e, path, why) : 0;
+}
+
 int table_load(const char *path, struct table *t, struct err *e)
 {
     *t = (struct table){0};
     struct buf b = BUF_INIT(TABLE_MAX);
     int rc = fs_read(path, &b, e);
-    if (rc < 0) {
-        if (e)
-            e->exit = ERR_EXIT_USAGE;
-        return err_wrap(e, "cannot read the neutral table; 'carol build' makes it");
-    }
+    if (rc < 0)
+        return unreadable(e);
     const char *why = parse(t, &b);
     if (why) {
         rc = broken(e, path, why);

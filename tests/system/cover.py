@@ -180,6 +180,16 @@ def the_same_input_gives_the_same_edges_alone_and_in_a_batch(tmp):
 
 
 @test
+def code_that_sets_flags_without_asking_covers_the_same(tmp):
+    """The server rewrites its own code (runtime/cov/sites.c); as it was built it must say the same."""
+    inputs = [tmp / "det", *(tmp / "planted" / n for n in "SAXn")]
+    quick, as_built = (cover(tmp / "large", *inputs, env=env) for env in ({}, {"CAROL_ASK": "1"}))
+    for one, other in zip(quick["inputs"], as_built["inputs"]):
+        check(all(one[k] == other[k] for k in ("path", "status", "signal", "edges", "set")),
+              f"{one['path']} differs: {one} {other}")
+
+
+@test
 def what_an_input_owes_to_others_is_not_its_own(tmp):
     """The new edges of all inputs are checked in one second run: what another input left behind in the
     process, before it in that run or in the first, must not show."""

@@ -10,6 +10,7 @@
 #include "eval/team.h"
 #include "runtime/cov/bits.h"
 #include "runtime/cov/protocol.h"
+#include "runtime/cov/text.h"
 #include "target/table.h"
 
 #include <setjmp.h>
@@ -71,6 +72,77 @@ static void bits_of_modules_join_at_any_place(void **state)
     }
 }
 
+/* Code that asks for flag `flag` of the 64 flags at the end of the page, at `at`, and what follows it. */
+static unsigned char *put_site(unsigned char *at, const unsigned char *flags, ptrdiff_t flag,
+                               const char *branch, size_t n)
+{
+    static const unsigned char cmp[] = {0x80, 0x3d, 0, 0, 0, 0, 0};
+    int32_t rel = (int32_t)(flags + flag - (at + sizeof cmp));
+    memcpy(at, cmp, sizeof cmp);
+    memcpy(at + 2, &rel, sizeof rel);
+    memcpy(at + sizeof cmp, branch, n);
+    return at + sizeof cmp + n;
+}
+
+static void code_that_asks_is_made_to_set(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *branch, *becomes;
+        size_t n;
+    } forms[] = {{"\x74\x10", "\x66\x90", 2},
+                 {"\x75\x10", "\xeb\x10", 2},
+                 {"\x0f\x84\x01\x02\x03\x04", "\x66\x0f\x1f\x44\x00\x00", 6},
+                 {"\x0f\x85\x01\x02\x03\x04", "\x90\xe9\x01\x02\x03\x04", 6},
+                 {"\x90\x74\x10", NULL, 3}, /* something in between */
+                 {"\x0f\x8f\x00\x00\x00\x00", NULL, 6}};
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (size_t before = 0; before < 40; before++) {
+            unsigned char page[256], was[256];
+            unsigned char *flags = page + 192;
+            memset(page, 0xcc, sizeof page);
+            unsigned char *end =
+                put_site(page + before, flags, (ptrdiff_t)before, forms[f].branch, forms[f].n);
+            memcpy(was, page, sizeof page);
+            uint32_t flag = 99;
+            unsigned char *at = carol_cov_text_find(page, end, flags, 64, &flag);
+            assert_ptr_equal(at, page + before);
+            assert_int_equal(flag, before);
+            size_t n = carol_cov_text_set(at, end);
+            if (!forms[f].becomes) {
+                assert_int_equal(n, 0);
+                assert_memory_equal(page, was, sizeof page);
+                continue;
+            }
+            assert_int_equal(n, 7 + forms[f].n);
+            assert_memory_equal(at + 7, forms[f].becomes, forms[f].n);
+            was[before] = 0xc6; /* movb $1, and the rest as it was */
+            was[before + 1] = 0x05;
+            was[before + 6] = 1;
+            memcpy(was + before + 7, forms[f].becomes, forms[f].n);
+            assert_memory_equal(page, was, sizeof page);
+            assert_null(carol_cov_text_find(at + n, page + 192, flags, 64, &flag));
+        }
+}
+
+static void other_code_is_left_alone(void **state)
+{
+    (void)state;
+    unsigned char page[256];
+    unsigned char *flags = page + 192;
+    uint32_t flag;
+    memset(page, 0xcc, sizeof page);
+    put_site(page + 20, flags, 64, "\x74\x10", 2); /* what lies behind the flags is not ours */
+    put_site(page + 60, flags, -1, "\x74\x10", 2);
+    put_site(page + 100, flags, 5, "\x74\x10", 2);
+    page[106] = 7; /* not a comparison with 0 */
+    assert_null(carol_cov_text_find(page, page + 192, flags, 64, &flag));
+    put_site(page + 140, flags, 5, "\x74\x10", 2);
+    assert_null(carol_cov_text_find(page, page + 146, flags, 64, &flag)); /* cut */
+    assert_ptr_equal(carol_cov_text_find(page, page + 147, flags, 64, &flag), page + 140);
+    assert_int_equal(carol_cov_text_set(page + 140, page + 148), 0); /* the branch is cut */
+}
+
 static void edges_come_back_as_they_went(void **state)
 {
     (void)state;
@@ -89,6 +161,7 @@ static void edges_come_back_as_they_went(void **state)
             bits[words - 1] |= ~UINT64_C(0) << n % 64; /* bits past the end do not count */
         struct edges s, back;
         edges_from_bits(&s, bits, n);
+        assert_int_equal(edges_count(bits, n), s.n);
         bits[words - 1] = beyond;
         for (uint32_t i = 0; i < s.n; i++) {
             assert_true(s.ids[i] < n && (i == 0 || s.ids[i] > s.ids[i - 1]));
@@ -271,7 +344,7 @@ static void the_area_holds_what_fits(void **state)
     assert_true(area_is_final(&a, 0));
     uint64_t known[16] = {0};
     struct eval_result r = {0};
-    area_take(&a, 0, &r, known);
+    area_take(&a, 0, true, &r, known);
     assert_int_equal(r.status, RUN_QUARANTINED);
     assert_int_equal(r.edges.n, 0);
     edges_free(&r.edges);
@@ -333,6 +406,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_of_any_width_agree),
         cmocka_unit_test(bits_of_modules_join_at_any_place),
+        cmocka_unit_test(code_that_asks_is_made_to_set),
+        cmocka_unit_test(other_code_is_left_alone),
         cmocka_unit_test(edges_come_back_as_they_went),
         cmocka_unit_test(hostile_sets_are_refused),
         cmocka_unit_test(a_table_is_read),

@@ -1,0 +1,64 @@
+/* program: makes sure that the table is that of the very binary that will run.  Starts nothing. */
+#include "eval/program.h"
+
+#include "base/hash.h"
+#include "target/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A whole file, a piece at a time: programs are large, and reading one at once costs more than hashing. */
+static int hash_file(const char *path, struct digest *d, struct err *e)
+{
+    static char piece[1 << 16];
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+    if (fd < 0)
+        return err_sys(e, "cannot read %s", path);
+    struct hasher *h = hash_begin();
+    for (ssize_t n; (n = read(fd, piece, sizeof piece)) != 0;) {
+        if (n > 0)
+            hash_add(h, piece, (size_t)n);
+        else if (errno != EINTR) {
+            rc = err_sys(e, "cannot read %s", path);
+            break;
+        }
+    }
+    hash_end(h, d);
+    close(fd);
+    return rc;
+}
+
+/* The table must be that of this very binary: edge numbers mean nothing otherwise. */
+static int check_build(const struct manifest *m, const struct table *t, struct err *e)
+{
+    struct digest d;
+    char hex[65];
+    const char *binary = m->family[FAMILY_NEUTRAL].binary;
+    int rc = hash_file(binary, &d, e);
+    if (rc < 0) {
+        if (e)
+            e->exit = ERR_EXIT_USAGE;
+        return err_wrap(e, "the neutral binary is missing; make it with 'carol build'");
+    }
+    digest_hex(&d, hex);
+    if (strcmp(hex, t->build_id) == 0)
+        return 0;
+    return err_usage(e,
+                     "the table %s is of another build than %s (%.12s, the binary is %.12s): "
+                     "edges would be counted wrongly; run 'carol build -o %s ...' again",
+                     m->table, binary, t->build_id, hex, m->dir ? m->dir : "DIR");
+}
+
+int program_check(const struct manifest *m, struct program *p, struct err *e)
+{
+    struct table t;
+    if (!m->family[FAMILY_NEUTRAL].ok || !m->family[FAMILY_NEUTRAL].binary || !m->table)
+        return err_usage(e, "this build has no neutral family, so nothing can be measured: run "
+                            "'carol build' with --families that include neutral");
+    int rc = table_load_head(m->table, &t, e);
+    rc = rc < 0 ? rc : check_build(m, &t, e);
+    *p = (struct program){t.n_edges, t.n_modules, t.layout};
+    return rc;
+}
