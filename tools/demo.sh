@@ -14,12 +14,17 @@ bold='' plain=''
 step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 say() { printf '%s\n' "$*"; }
 
-# What AddressSanitizer says about each of at most 200 crashing inputs, counted.
+# What AddressSanitizer says of at most so many crashing inputs, counted by fault and by the first frame
+# that is in the target's own sources.
+readonly looked_at=60
 bugs() {
     local asan=$1 dir=$2 f
-    find "$dir" -type f 2>/dev/null | sort | head -n 200 | while read -r f; do
-        ASAN_OPTIONS=detect_leaks=0 timeout 10 "$asan" "$f" 2>&1 |
-            sed -n 's/^SUMMARY: AddressSanitizer: \([^ ]*\) .* in \([^ ]*\).*/\1 in \2/p' | head -n 1 || true
+    find "$dir" -type f 2>/dev/null | sort -t- -k3 | head -n "$looked_at" | while read -r f; do
+        { ASAN_OPTIONS=detect_leaks=0 timeout 10 "$asan" "$f" 2>&1 || true; } | awk '
+            /ERROR: AddressSanitizer: / && !fault { sub(/.*AddressSanitizer: /, ""); fault = $1 }
+            fault && !place && /^ *#[0-9]+ / && $4 !~ /^__/ && $NF ~ /\.[a-z]+:[0-9]+/ {
+                n = split($NF, path, "/"); split(path[n], at, ":"); place = $4 ", " at[1] ":" at[2] }
+            END { print fault ? fault " in " (place ? place : "?") : "no fault on this build" }'
     done | sort | uniq -c | sort -rn
 }
 
@@ -36,7 +41,7 @@ say "   $carol fuzz -b $demo/target -i examples/tote/seeds -o $demo/campaign -d 
 $carol fuzz -b "$demo/target" -i examples/tote/seeds -o "$demo/campaign" -d "${seconds}s" --turn 3s
 
 asan=$(find "$demo/target/asan" -type f -perm -u+x | head -n 1)
-step "3. The crashing inputs on the AddressSanitizer build, counted by fault and function:"
+step "3. Crashing inputs (at most $looked_at) on the AddressSanitizer build, counted by fault and place:"
 bugs "$asan" "$demo/campaign/crashes"
 
 step "4. Every decision, computed again from the journal:"
