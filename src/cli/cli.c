@@ -20,7 +20,7 @@ const struct cli_verb cli_verbs[] = {
     {"replay", "OUT [--scheduler NAME] [--sched-opt KEY=VALUE] [--turns] [--json]",
      "recompute every decision of a campaign from its journal, also under another scheduler",
      cli_replay},
-    {"sim", "ensemble | prop1 [options]",
+    {"sim", "ensemble | known | prop1 [options]",
      "simulated campaigns at any size: which scheduler finds more, what it costs", cli_sim},
     {"engine", "selftest [NAME...] [options] | run NAME -b DIR -i SEEDS [options] [-- ARGS]",
      "one fuzzer alone under control: its self-test, or its turns with figures", cli_engine},

@@ -1,9 +1,10 @@
-/* sim: `carol sim`: Proposition 1, and the choice between it and the ensemble (sim_ensemble.c). */
+/* sim: `carol sim`: Proposition 1, and the choice between it, sim_known.c and sim_ensemble.c. */
 #include "cli/sim.h"
 
 #include "base/str.h"
 #include "cli/cli.h"
 #include "sched/sched.h"
+#include "sim/known.h"
 #include "sim/prop1.h"
 
 #include <getopt.h>
@@ -14,9 +15,12 @@
 static const char help[] =
     "  ensemble   campaigns of made-up fuzzers on a made-up or a real target's graph, on virtual\n"
     "             time: which scheduler finds more, and what a decision costs\n"
+    "  known      fuzzers whose expected rewards are known: which scheduler finds the best one, "
+    "and\n"
+    "             which notices when it is the best no longer\n"
     "  prop1      the paper's Proposition 1: schedulers that see only history earn 3/4 per turn,\n"
     "             one that sees the indicator can earn 7/8\n\n"
-    "'carol sim ensemble --help' and 'carol sim prop1 --help' tell the options.\n";
+    "'carol sim ensemble --help' and so on tell the options.\n";
 
 static const char prop1_help[] =
     "usage: carol sim prop1 [options]\n\n"
@@ -42,57 +46,56 @@ json_t *sim_estimate_json(struct estimate e)
                      e.mean + e.half);
 }
 
-struct prop1_args {
-    struct prop1_settings st;
-    struct strv list;
-    bool json, help;
-};
-
-static int prop1_option(int c, const char *v, struct prop1_args *a, struct err *e)
+static int set_option(int c, const char *v, struct sim_args *a, struct err *e)
 {
-    uint64_t n = 0;
-    int rc = 0;
     switch (c) {
     case 's': strv_split(&a->list, v, ','); return 0;
-    case 'j': a->json = true; return 0;
+    case 'k': return str_to_u64(v, "-k", 2, KNOWN_MAX_FUZZERS, &a->fuzzers, e);
+    case 'j': return str_to_u64(v, "-j", 1, KNOWN_MAX_WORKERS, &a->workers, e);
+    case 't': return str_to_u64(v, "--turns", 4, 100000000, &a->turns, e);
+    case 'r': return str_to_u64(v, "--runs", 1, 1000000, &a->runs, e);
+    case 'S': return str_to_u64(v, "--seed", 0, UINT64_MAX, &a->seed, e);
+    case 'J': a->json = true; return 0;
     case 'h': a->help = true; return 0;
-    case 't':
-        rc = str_to_u64(v, "--turns", 4, 100000000, &n, e);
-        a->st.turns = (int)n;
-        return rc;
-    case 'r':
-        rc = str_to_u64(v, "--runs", 1, 1000000, &n, e);
-        a->st.runs = (int)n;
-        return rc;
-    case 'S': return str_to_u64(v, "--seed", 0, UINT64_MAX, &a->st.seed, e);
-    default: return err_usage(e, "'carol sim prop1 --help' lists the options");
+    default: return err_usage(e, "'carol sim %s --help' lists the options", a->what);
     }
 }
 
-static int prop1_parse(int argc, char **argv, struct prop1_args *a, struct err *e)
+int sim_parse(int argc, char **argv, struct sim_args *a, struct err *e)
 {
     static const struct option options[] = {
-        {"scheduler", 1, 0, 's'}, {"turns", 1, 0, 't'}, {"runs", 1, 0, 'r'}, {"seed", 1, 0, 'S'},
-        {"json", 0, 0, 'j'},      {"help", 0, 0, 'h'},  {0, 0, 0, 0}};
-    a->st = (struct prop1_settings){.turns = 4320, .runs = 100, .seed = 1};
+        {"scheduler", 1, 0, 's'}, {"turns", 1, 0, 't'}, {"runs", 1, 0, 'r'},
+        {"seed", 1, 0, 'S'},      {"json", 0, 0, 'J'},  {"help", 0, 0, 'h'},
+        {"fuzzers", 1, 0, 'k'},   {"jobs", 1, 0, 'j'},  {0, 0, 0, 0}};
+    static const struct option end;
+    struct option known[sizeof options / sizeof *options];
+    memcpy(known, options, sizeof options);
+    bool pool = a->fuzzers > 0;
+    if (!pool)
+        known[6] = end;
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "+s:h", options, NULL)) != -1;) {
-        int rc = prop1_option(c, optarg, a, e);
+    for (int c; (c = getopt_long(argc, argv, pool ? "+s:k:j:h" : "+s:h", known, NULL)) != -1;) {
+        int rc = set_option(c, optarg, a, e);
         if (rc < 0 || a->help)
             return rc;
     }
     if (optind < argc)
-        return err_usage(e, "what is '%s'? 'carol sim prop1 --help' lists the options",
-                         argv[optind]);
-    if (!a->list.n) {
-        sim_all_schedulers(&a->list);
-        if (strv_has(&a->list, "contextual"))
-            strv_add(&a->list, "contextual+z");
-    }
+        return err_usage(e, "what is '%s'? 'carol sim %s --help' lists the options", argv[optind],
+                         a->what);
     return 0;
 }
 
-static void prop1_print(const struct prop1_args *a, const char *spec, const struct prop1_result *r,
+void sim_dump(const struct sim_args *a, json_t *rows)
+{
+    json_t *o = json_pack("{s:i,s:b,s:I,s:I,s:I,s:o}", "schema", 1, "simulated", 1, "turns",
+                          (json_int_t)a->turns, "runs", (json_int_t)a->runs, "seed",
+                          (json_int_t)a->seed, "schedulers", rows);
+    json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    printf("\n");
+    json_decref(o);
+}
+
+static void prop1_print(const struct sim_args *a, const char *spec, const struct prop1_result *r,
                         json_t *rows)
 {
     double bound = r->informed ? PROP1_INFORMED : PROP1_BLIND;
@@ -108,37 +111,37 @@ static void prop1_print(const struct prop1_args *a, const char *spec, const stru
     fflush(stdout);
 }
 
-static int prop1_all(struct prop1_args *a, struct err *e)
+static int prop1_all(struct sim_args *a, struct err *e)
 {
+    struct prop1_settings st = {.turns = (int)a->turns, .runs = (int)a->runs, .seed = a->seed};
     json_t *rows = json_array();
     int rc = 0;
     if (!a->json)
         printf("simulated: Proposition 1, %d runs of %d turns, reward per turn with 95 %% "
                "interval\n\n%-24s %17s   %17s   %s\n",
-               a->st.runs, a->st.turns, "scheduler", "all turns", "last quarter", "can earn");
+               st.runs, st.turns, "scheduler", "all turns", "last quarter", "can earn");
     for (size_t i = 0; rc == 0 && i < a->list.n; i++) {
         struct prop1_result r;
-        a->st.spec = a->list.v[i];
-        rc = prop1_run(&a->st, &r, e);
+        st.spec = a->list.v[i];
+        rc = prop1_run(&st, &r, e);
         if (rc == 0)
             prop1_print(a, a->list.v[i], &r, rows);
     }
-    json_t *o =
-        json_pack("{s:i,s:b,s:i,s:i,s:I,s:o}", "schema", 1, "simulated", 1, "turns", a->st.turns,
-                  "runs", a->st.runs, "seed", (json_int_t)a->st.seed, "schedulers", rows);
-    if (rc == 0 && a->json) {
-        json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-        printf("\n");
-    }
-    json_decref(o);
+    if (rc == 0 && a->json)
+        sim_dump(a, json_incref(rows));
+    json_decref(rows);
     return rc;
 }
 
 int sim_prop1(int argc, char **argv)
 {
-    struct prop1_args a = {0};
+    struct sim_args a = {.what = "prop1", .turns = 4320, .runs = 100, .seed = 1};
     struct err e = {0};
-    int rc = prop1_parse(argc, argv, &a, &e);
+    int rc = sim_parse(argc, argv, &a, &e);
+    if (rc == 0 && !a.list.n) {
+        sim_all_schedulers(&a.list);
+        strv_add(&a.list, "contextual+z");
+    }
     if (rc == 0 && a.help)
         printf("%s", prop1_help);
     else if (rc == 0)
@@ -159,8 +162,10 @@ int cli_sim(int argc, char **argv)
         return sim_prop1(argc - 1, argv + 1);
     if (strcmp(what, "ensemble") == 0)
         return sim_ensemble(argc - 1, argv + 1);
-    err_usage(&e,
-              "simulate what? carol sim ensemble or carol sim prop1; 'carol sim --help' says what "
-              "they are");
+    if (strcmp(what, "known") == 0)
+        return sim_known(argc - 1, argv + 1);
+    err_usage(
+        &e, "simulate what? carol sim ensemble, known or prop1; 'carol sim --help' says what they "
+            "are");
     return cli_fail(&e);
 }

@@ -10,6 +10,19 @@
 
 int sim_ensemble(int argc, char **argv);
 int sim_prop1(int argc, char **argv);
+int sim_known(int argc, char **argv);
+
+/* The options of prop1 and known. */
+struct sim_args {
+    const char *what; /* prop1 or known */
+    struct strv list; /* schedulers */
+    uint64_t turns, runs, seed, fuzzers, workers;
+    bool json, help;
+};
+/* Fills in what is given; -k and -j only when args->fuzzers says there is a pool.  Free with strv_free. */
+CAROL_MUST_CHECK int sim_parse(int argc, char **argv, struct sim_args *a, struct err *e);
+/* {schema, simulated, turns, runs, seed, schedulers} to standard output; takes rows. */
+void sim_dump(const struct sim_args *a, json_t *rows);
 
 /* Every scheduler there is that needs no argument. */
 void sim_all_schedulers(struct strv *list);

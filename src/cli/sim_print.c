@@ -17,6 +17,8 @@ struct row {
     double edges_at[RUN_QUARTERS];
     uint64_t rss_kb[RUN_QUARTERS]; /* largest of the campaigns */
     double turns;
+    double top_at[RUN_QUARTERS]; /* share of the fuzzer that was chosen most in that quarter */
+    struct gauge_reading gauge;  /* means; rankings over the campaigns that have one */
 };
 
 static int fuzzers(const struct sim_answer *a)
@@ -26,7 +28,7 @@ static int fuzzers(const struct sim_answer *a)
 
 static void add_shares(struct row *r, const struct run_result *x, int k, double *top)
 {
-    double sum[RUN_QUARTERS + 1] = {0}, mine[WORLD_MAX_FUZZERS] = {0};
+    double sum[RUN_QUARTERS + 1] = {0}, mine[WORLD_MAX_FUZZERS] = {0}, top_at[RUN_QUARTERS] = {0};
     for (int q = 0; q < RUN_QUARTERS; q++)
         for (int f = 0; f < k; f++) {
             sum[q] += x->picks[q][f];
@@ -36,12 +38,47 @@ static void add_shares(struct row *r, const struct run_result *x, int k, double 
         sum[RUN_QUARTERS] += sum[q];
     *top = 0;
     for (int f = 0; f < k; f++) {
-        for (int q = 0; q < RUN_QUARTERS; q++)
-            r->shares[q][f] += sum[q] > 0 ? x->picks[q][f] / sum[q] : 0;
+        for (int q = 0; q < RUN_QUARTERS; q++) {
+            double share = sum[q] > 0 ? x->picks[q][f] / sum[q] : 0;
+            r->shares[q][f] += share;
+            top_at[q] = share > top_at[q] ? share : top_at[q];
+        }
         double share = mine[f] / sum[RUN_QUARTERS];
         r->shares[RUN_QUARTERS][f] += share;
         *top = share > *top ? share : *top;
     }
+    for (int q = 0; q < RUN_QUARTERS; q++)
+        r->top_at[q] += top_at[q];
+}
+
+/* Sums for now; pairs counts fuzzers, and falling is of them. */
+static void add_gauge(struct gauge_reading *sum, const struct run_result *x, int k, int *ranked)
+{
+    struct gauge_reading g;
+    gauge_read(&x->gauge, k, &g);
+    sum->retained += g.retained;
+    sum->falling += g.falling * g.pairs;
+    sum->pairs += g.pairs;
+    sum->earning += g.earning;
+    sum->changing += g.changing;
+    *ranked += g.ranked;
+    sum->lasting += g.ranked ? g.lasting : 0;
+    sum->itself += g.ranked ? g.itself : 0;
+    for (int i = 0; i < GAUGE_TENTHS; i++)
+        sum->tenth[i] += g.tenth[i];
+}
+
+static void mean_gauge(struct gauge_reading *sum, double n, int ranked)
+{
+    sum->retained /= n;
+    sum->falling /= sum->pairs ? sum->pairs : 1;
+    sum->earning /= n;
+    sum->changing /= n;
+    sum->ranked = ranked > 0;
+    sum->lasting /= ranked ? ranked : 1;
+    sum->itself /= ranked ? ranked : 1;
+    for (int i = 0; i < GAUGE_TENTHS; i++)
+        sum->tenth[i] /= n;
 }
 
 static void add_cost(struct row *r, const struct run_result *x)
@@ -63,6 +100,7 @@ static void mean_of_sums(struct row *r, double n)
         r->decide_us[q] /= n;
         r->learn_us[q] /= n;
         r->edges_at[q] /= n;
+        r->top_at[q] /= n;
     }
 }
 
@@ -76,6 +114,7 @@ static void row_make(struct row *r, const struct sim_answer *a, size_t s)
     r->crashes = all + 2 * n;
     r->reward = all + 3 * n;
     r->top = all + 4 * n;
+    int ranked = 0;
     for (size_t i = 0; i < n; i++) {
         const struct run_result *x = &a->results[s * n + i];
         r->edges[i] = x->edges;
@@ -85,8 +124,10 @@ static void row_make(struct row *r, const struct sim_answer *a, size_t s)
         r->turns += (double)x->turns / (double)n;
         add_shares(r, x, fuzzers(a), &r->top[i]);
         add_cost(r, x);
+        add_gauge(&r->gauge, x, fuzzers(a), &ranked);
     }
     mean_of_sums(r, (double)n);
+    mean_gauge(&r->gauge, (double)n, ranked);
 }
 
 static struct row *rows_make(const struct sim_answer *a)
@@ -167,6 +208,23 @@ static void print_shares(const struct sim_answer *a, const struct row *rows)
     }
 }
 
+/* What the paper measured of real campaigns, of these. */
+static void print_gauge(const struct sim_answer *a, const struct row *rows)
+{
+    printf("\n%-24s %-27s  %7s  %-24s  %s\n%-24s %-27s  %7s  %5s %8s %8s   %6s %7s\n", "scheduler",
+           "most chosen, %, Q1..Q4", "changes", "raw reward per turn", "rankings", "", "", "%",
+           "kept", "falling", "earning", "lasting", "itself");
+    for (size_t s = 0; s < a->st->schedulers->n; s++) {
+        const struct row *r = &rows[s];
+        const struct gauge_reading *g = &r->gauge;
+        printf("%-24s", r->name);
+        for (int q = 0; q < RUN_QUARTERS; q++)
+            printf(" %6.1f", 100 * r->top_at[q]);
+        printf("  %7.1f  %5.2f %6.0f %% %6.1f %%   %6.2f %7.2f\n", 100 * g->changing, g->retained,
+               100 * g->falling, 100 * g->earning, g->lasting, g->itself);
+    }
+}
+
 static void print_cost(const struct sim_answer *a, const struct row *rows)
 {
     size_t n = (size_t)a->st->campaigns;
@@ -190,6 +248,7 @@ void sim_print_text(const struct sim_answer *a)
     print_head(a);
     print_finds(a, rows);
     print_shares(a, rows);
+    print_gauge(a, rows);
     print_cost(a, rows);
     size_t n = a->st->schedulers->n * (size_t)a->st->campaigns;
     printf("\n%zu campaigns in %.1f s on %d processes: %.0f a minute.  +- is a 95 %% interval; "
@@ -218,6 +277,18 @@ static json_t *shares_json(const struct sim_answer *a, const double *shares)
     return o;
 }
 
+static json_t *gauge_json(const struct gauge_reading *g)
+{
+    json_t *o = json_pack("{s:f,s:f,s:f,s:f,s:o}", "raw_retained", g->retained, "falling",
+                          g->falling, "earning_late", g->earning, "changing", g->changing,
+                          "reward_by_tenth", list_json(g->tenth, GAUGE_TENTHS));
+    if (g->ranked) {
+        json_object_set_new(o, "tau_halves", json_real(g->lasting));
+        json_object_set_new(o, "tau_within", json_real(g->itself));
+    }
+    return o;
+}
+
 static json_t *against_json(const struct row *r, const struct row *ref, size_t n)
 {
     return json_pack("{s:s,s:o,s:o,s:f,s:f}", "scheduler", ref->name, "edges",
@@ -243,6 +314,8 @@ static json_t *row_json(const struct sim_answer *a, const struct row *r, const s
                           sim_estimate_json(estimate_of(r->top, n)));
     json_object_set_new(o, "shares", shares_json(a, r->shares[RUN_QUARTERS]));
     json_object_set_new(o, "shares_by_quarter", quarters);
+    json_object_set_new(o, "top_share_by_quarter", list_json(r->top_at, RUN_QUARTERS));
+    json_object_set_new(o, "gauge", gauge_json(&r->gauge));
     json_object_set_new(o, "edges_by_quarter", list_json(r->edges_at, RUN_QUARTERS));
     json_object_set_new(o, "decide_us", list_json(r->decide_us, RUN_QUARTERS));
     json_object_set_new(o, "learn_us", list_json(r->learn_us, RUN_QUARTERS));

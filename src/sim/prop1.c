@@ -4,33 +4,16 @@
 #include "base/die.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "context/context.h"
-#include "proc/loop.h"
-#include "sched/sched.h"
+#include "sim/bandit.h"
 #include "sim/batch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define TURN_NS (SCHED_TURN_S * NS_PER_S)
-
 static const char *const arms[] = {"one", "two", NULL};
 
-/* A target that has nothing to cover, for schedulers that look at the map. */
-static struct table_edge no_edge = {.flags = EDGE_ENTRY};
-static uint32_t no_pred;
-static struct table_func no_func = {.name = "none"};
-static const struct table empty = {.n_modules = 1,
-                                   .n_edges = 1,
-                                   .n_funcs = 1,
-                                   .edges = &no_edge,
-                                   .preds = &no_pred,
-                                   .funcs = &no_func};
-
 struct game {
-    struct sched *s;
-    struct context *c;
-    struct ledger map;
+    struct bandit *b;
     struct rng coins;
     bool z[2]; /* ground opened for each fuzzer in the turn before */
     bool informed;
@@ -43,34 +26,17 @@ static void toss(struct game *g)
     g->z[1] = x >> 62 & 1;
 }
 
-static void ask(struct game *g, uint64_t t, int64_t now, struct decision *d)
-{
-    decision_ask(d, 2, t, 0, now, 0);
-    for (int a = 0; a < 2; a++) {
-        context_read(g->c, a, now, d->arm[a].signals);
-        if (g->informed)
-            d->arm[a].signals[PROP1_SIGNAL] = g->z[a];
-    }
-    sched_tick(g->s, now, &g->map);
-    sched_pick(g->s, d);
-}
-
 /* One turn, its reward. */
-static double play(struct game *g, uint64_t t)
+static double play(struct game *g, int64_t now)
 {
     struct decision d;
-    int64_t now = (int64_t)(t - 1) * TURN_NS;
-    ask(g, t, now, &d);
+    bandit_ask(g->b, 0, now, &d);
+    for (int a = 0; g->informed && a < 2; a++)
+        d.arm[a].signals[PROP1_SIGNAL] = g->z[a];
+    bandit_pick(g->b, &d);
     bool pays = d.choice == 0 ? g->z[0] : g->z[1];
     double reward = pays ? 1 : 0.5;
-    uint32_t edges = pays ? 2 : 1;
-    now += TURN_NS;
-    context_dispatched(g->c, d.choice, now - TURN_NS);
-    struct context_outcome co = {.end_ns = now, .reward = reward, .new_edges = edges};
-    context_completed(g->c, d.choice, &co);
-    sched_tick(g->s, now, &g->map);
-    sched_learn(g->s, &d,
-                &(struct sched_outcome){.now_ns = now, .reward = reward, .new_edges = edges});
+    bandit_pay(g->b, now + BANDIT_TURN_NS, &d, reward, pays ? 2 : 1);
     toss(g);
     return reward;
 }
@@ -78,32 +44,27 @@ static double play(struct game *g, uint64_t t)
 static int one_run(const struct prop1_settings *st, const char *name, const char *params,
                    bool informed, uint64_t seed, double means[2], struct err *e)
 {
-    struct sched_settings ss = {.n_arms = 2,
-                                .arms = arms,
-                                .workers = 1,
-                                .seed = seed,
-                                .turn_ns = TURN_NS,
-                                .params = params,
-                                .table = &empty};
-    struct context_settings cs = {.budget_ns = st->turns * TURN_NS, .velocity_ns = TURN_NS};
+    struct bandit_settings bs = {.scheduler = name,
+                                 .params = params,
+                                 .n_arms = 2,
+                                 .arms = arms,
+                                 .workers = 1,
+                                 .budget_ns = st->turns * BANDIT_TURN_NS,
+                                 .seed = seed};
     struct game g = {.informed = informed};
     int late = st->turns / 4 ? st->turns / 4 : 1;
-    int rc = sched_new(&g.s, name, &ss, e);
+    int rc = bandit_new(&g.b, &bs, e);
     if (rc < 0)
         return rc;
-    g.c = context_new(2, &cs);
-    ledger_init(&g.map, &empty);
     rng_stream(&g.coins, seed, "coins");
     toss(&g);
     means[0] = means[1] = 0;
-    for (int t = 1; t <= st->turns; t++) {
-        double r = play(&g, (uint64_t)t);
+    for (int t = 0; t < st->turns; t++) {
+        double r = play(&g, t * BANDIT_TURN_NS);
         means[0] += r / st->turns;
-        means[1] += t > st->turns - late ? r / late : 0;
+        means[1] += t >= st->turns - late ? r / late : 0;
     }
-    ledger_free(&g.map);
-    context_free(g.c);
-    sched_free(g.s);
+    bandit_free(g.b);
     return 0;
 }
 

@@ -183,6 +183,7 @@ static void decide(struct run *r, struct slot *s, int worker, int64_t now)
     r->res->decisions[q]++;
     if (s->d.choice >= 0)
         r->res->picks[q][s->d.choice]++;
+    gauge_decision(&r->res->gauge, s->d.choice, s->d.t > (uint64_t)s->d.n_arms);
 }
 
 static int dispatch(struct run *r, int worker, int64_t now, struct err *e)
@@ -247,6 +248,8 @@ static int complete(struct run *r, struct slot *s, struct err *e)
     fold_turn(&r->fold, &s->row, &s->d, s->turn.sets, s->turn.n_inputs);
     r->res->learn_ns[q] += (double)(stopwatch() - from);
     r->res->lessons[q]++;
+    gauge_turn(&r->res->gauge, s->row.arm, (double)s->row.end_ns / (double)r->st->budget_ns,
+               s->row.raw, s->row.reward);
     play_settle(&r->play, &s->turn);
     count_finds(r, s);
     if (rc == 0 && r->record)
@@ -269,7 +272,11 @@ static int start(struct run *r, struct err *e)
                                .turn_ns = st->turn_ns,
                                .budget_ns = st->budget_ns,
                                .reward = REWARD_COVERAGE_INTERVAL};
-    world_make(&r->world, st->graph, (int)st->fuzzers->n, st->n_bugs, st->world_seed);
+    world_make(&r->world, st->graph,
+               &(struct world_settings){.fuzzers = (int)st->fuzzers->n,
+                                        .bugs = st->n_bugs,
+                                        .hardest_s = st->hardest_s,
+                                        .seed = st->world_seed});
     play_init(&r->play, &r->world, st->seed);
     rng_stream(&r->rng, st->seed, "lengths");
     r->slots = xcalloc((size_t)st->workers, sizeof *r->slots);
@@ -345,7 +352,7 @@ int run_campaign(const struct run_settings *st, struct run_result *out, struct e
 {
     struct run *r = xcalloc(1, sizeof *r);
     int64_t now = 0;
-    *out = (struct run_result){0};
+    *out = (struct run_result){.gauge = {.last = -1}};
     r->st = st;
     r->res = out;
     int rc = start(r, e);

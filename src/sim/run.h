@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "campaign/fold.h"
+#include "sim/gauge.h"
 #include "sim/graph.h"
 #include "sim/world.h"
 
@@ -19,6 +20,7 @@ struct run_settings {
     const char *scheduler, *params;
     int workers;
     int n_bugs;
+    double hardest_s; /* world_settings */
     int64_t budget_ns, turn_ns;
     uint64_t world_seed;        /* obstacles and skills */
     uint64_t seed;              /* of this campaign: scheduler and chance */
@@ -31,6 +33,7 @@ struct run_result {
     uint32_t edges, seed_edges, bugs, crashes;
     uint64_t turns;
     double reward; /* mean */
+    struct gauge gauge;
     uint32_t picks[RUN_QUARTERS][WORLD_MAX_FUZZERS];
     uint32_t edges_at[RUN_QUARTERS]; /* at the end of each quarter */
     /* cost, by quarters of the campaign: number and nanoseconds of decisions and of lessons */

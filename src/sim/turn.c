@@ -11,8 +11,9 @@
 #define TRACE_MAX 48 /* of an input's way to its edge, this much is in its trace */
 #define SEEDS 4
 #define SEED_OPENS 0.5 /* a seed passes an easy obstacle with this probability */
-#define SEED_LEVELS 8  /* and never one of this level or above */
+#define SEED_LEVELS 8  /* and one of this level or above only to get anywhere at all */
 #define SEED_COVERS 20 /* at most one in so many reachable edges */
+#define SEED_LEAST 100 /* and at least one in so many */
 
 void play_init(struct play *p, const struct world *w, uint64_t seed)
 {
@@ -278,26 +279,37 @@ void play_settle(struct play *p, const struct play_turn *t)
 
 /* --- the initial inputs ----------------------------------------------------------------------- */
 
-/* One seed: from the roots through everything free and some of the easy obstacles. */
-static void draw_seed(struct play *p, struct play_turn *t)
+static void pass(struct play *p, struct play_turn *t, uint32_t edge)
+{
+    frontier_remove(&p->frontier, edge);
+    open_edge(p, t, edge);
+}
+
+/* Through everything free and some of the easy obstacles.  If that leads nowhere, through what stands in the
+ * way, as it comes: somebody made this file for the target, it is not turned away at the door. */
+static void walk(struct play *p, struct play_turn *t)
 {
     const struct world *w = p->world;
-    uint32_t most = w->graph->n_reachable / SEED_COVERS + 1;
-    p->view++;
-    begin_input(t, GRAPH_NONE, GRAPH_NONE, 0);
-    size_t first = t->n_opened;
+    size_t first = t->n_opened, most = w->graph->n_reachable / SEED_COVERS + 1,
+           least = w->graph->n_reachable / SEED_LEAST + 1;
     for (uint32_t i = 0; i < w->graph->n_roots; i++) {
         p->parent[w->graph->roots[i]] = GRAPH_NONE;
         if (!seen(p, w->graph->roots[i]))
             open_edge(p, t, w->graph->roots[i]);
     }
-    for (size_t i = 0; i < p->n_added && t->n_opened - first < most; i++) {
-        uint32_t e = p->added[i];
-        if (w->bucket[e] % WORLD_LEVELS < SEED_LEVELS && rng_unit(&p->rng) < SEED_OPENS) {
-            frontier_remove(&p->frontier, e);
-            open_edge(p, t, e);
-        }
-    }
+    for (size_t i = 0; i < p->n_added && t->n_opened - first < most; i++)
+        if (w->bucket[p->added[i]] % WORLD_LEVELS < SEED_LEVELS && rng_unit(&p->rng) < SEED_OPENS)
+            pass(p, t, p->added[i]);
+    for (size_t i = 0; i < p->n_added && t->n_opened - first < least; i++)
+        if (frontier_has(&p->frontier, p->added[i]))
+            pass(p, t, p->added[i]);
+}
+
+static void draw_seed(struct play *p, struct play_turn *t)
+{
+    p->view++;
+    begin_input(t, GRAPH_NONE, GRAPH_NONE, 0);
+    walk(p, t);
     for (size_t i = 0; i < p->n_added; i++)
         if (frontier_has(&p->frontier, p->added[i]))
             frontier_remove(&p->frontier, p->added[i]);

@@ -11,9 +11,8 @@
 #define REGION_FUNCTIONS 12 /* neighbouring functions that share a dominant kind */
 #define REGION_DOMINANCE 0.65
 #define FREE_SHARE 0.75
-#define AFFINITY 0.35  /* how much a fuzzer's skill differs from target to target (log) */
-#define EASIEST 0.1    /* openings per second at level 0 and skill 1 */
-#define LEVEL_STEP 0.4 /* each level is 0.4 of the one before: 16 levels are six decades */
+#define AFFINITY 0.35 /* how much a fuzzer's skill differs from target to target (log) */
+#define EASIEST 0.1   /* openings per second at level 0 and skill 1 */
 #define BUG_LEVEL_MIN 7
 #define BUG_LEVELS 6
 
@@ -56,15 +55,13 @@ static void invent(struct world_fuzzer *f, struct rng *r, int i)
     f->echoes = 1 + 2 * rng_unit(r);
 }
 
-static double ease(int level)
+/* Openings per second at skill 1: levels are evenly spaced in the logarithm. */
+static double ease(int level, double hardest_s)
 {
-    double x = EASIEST;
-    for (int i = 0; i < level; i++)
-        x *= LEVEL_STEP;
-    return x;
+    return EASIEST * det_exp(-det_log(hardest_s * EASIEST) * level / (WORLD_LEVELS - 1));
 }
 
-static void make_fuzzers(struct world *w, uint64_t seed)
+static void make_fuzzers(struct world *w, double hardest_s, uint64_t seed)
 {
     struct rng r;
     rng_stream(&r, seed, "fuzzers");
@@ -77,7 +74,7 @@ static void make_fuzzers(struct world *w, uint64_t seed)
         for (int k = 0; k < WORLD_KIND_COUNT; k++) {
             f->skill[k] *= det_exp(AFFINITY * rng_normal(&r));
             for (int l = 0; l < WORLD_LEVELS; l++)
-                w->rate[i][k * WORLD_LEVELS + l] = f->skill[k] * ease(l);
+                w->rate[i][k * WORLD_LEVELS + l] = f->skill[k] * ease(l, hardest_s);
         }
     }
 }
@@ -123,8 +120,10 @@ static void make_bugs(struct world *w, const uint8_t *dominant, struct rng *r)
     }
 }
 
-void world_make(struct world *w, const struct graph *g, int k, int n_bugs, uint64_t seed)
+void world_make(struct world *w, const struct graph *g, const struct world_settings *st)
 {
+    int k = st->fuzzers, n_bugs = st->bugs;
+    uint64_t seed = st->seed;
     BUG_ON(k < 1 || k > WORLD_MAX_FUZZERS || n_bugs < 0 || n_bugs > WORLD_MAX_BUGS);
     *w = (struct world){.graph = g, .n_fuzzers = k, .n_bugs = n_bugs};
     uint32_t regions = g->table->n_funcs / REGION_FUNCTIONS + 1;
@@ -133,7 +132,7 @@ void world_make(struct world *w, const struct graph *g, int k, int n_bugs, uint6
     rng_stream(&r, seed, "obstacles");
     for (uint32_t i = 0; i < regions; i++)
         dominant[i] = (uint8_t)rng_below(&r, WORLD_KIND_COUNT);
-    make_fuzzers(w, seed);
+    make_fuzzers(w, st->hardest_s ? st->hardest_s : WORLD_HARDEST_S, seed);
     make_obstacles(w, dominant, &r);
     make_bugs(w, dominant, &r);
     free(dominant);

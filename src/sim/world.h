@@ -59,7 +59,14 @@ struct world {
 
 /* Roster of K fuzzers: K = 6 has the names and characters of the real ones, else f1..fK. */
 void world_roster(struct strv *names, int k);
-void world_make(struct world *w, const struct graph *g, int k, int n_bugs, uint64_t seed);
+struct world_settings {
+    int fuzzers, bugs;
+    double
+        hardest_s; /* one core's mean time for the hardest obstacle at skill 1; 0: WORLD_HARDEST_S */
+    uint64_t seed;
+};
+#define WORLD_HARDEST_S 9.3e6 /* about 108 days; the easiest takes 10 s */
+void world_make(struct world *w, const struct graph *g, const struct world_settings *st);
 void world_free(struct world *w);
 
 #endif

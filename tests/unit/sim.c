@@ -6,6 +6,8 @@
 #include "campaign/settings.h"
 #include "proc/loop.h"
 #include "sim/batch.h"
+#include "sim/gauge.h"
+#include "sim/known.h"
 #include "sim/play.h"
 #include "sim/prop1.h"
 #include "target/manifest.h"
@@ -78,7 +80,7 @@ static void a_view_leaves_no_trace(void **state)
     struct play_turn t = {0};
     struct play_instance who = {0};
     graph_synthetic(&g, 3000, 1);
-    world_make(&w, &g, 6, 20, 1);
+    world_make(&w, &g, &(struct world_settings){.fuzzers = 6, .bugs = 20, .seed = 1});
     play_init(&p, &w, 1);
     play_seeds(&p, &t);
     play_settle(&p, &t);
@@ -117,7 +119,7 @@ static void openings_come_at_their_rate(void **state)
     struct rng r;
     int within = 0;
     graph_synthetic(&g, 700, 5);
-    world_make(&w, &g, 6, 0, 1);
+    world_make(&w, &g, &(struct world_settings){.fuzzers = 6, .seed = 1});
     frontier_init(&f, &w);
     rng_seed(&r, 7);
     uint32_t edge = 0;
@@ -164,6 +166,92 @@ static void the_indicator_earns_more(void **state)
     assert_true(late_reward("contextual+z", 8).mean > 0.85);
     double blind = late_reward("equal+z", 8).mean; /* it is given the indicator and does not look */
     assert_true(blind > 0.72 && blind < 0.78);
+}
+
+static struct known_result known(const char *spec)
+{
+    struct known_settings st = {
+        .spec = spec, .fuzzers = 6, .workers = 6, .turns = 2000, .runs = 30, .seed = 21};
+    struct known_result r;
+    struct err e = {0};
+    ok(known_run(&st, &r, &e), &e);
+    return r;
+}
+
+/* The paper's ablation: without exploration no fuzzer that was passed over comes back. */
+static void without_exploration_it_locks(void **state)
+{
+    (void)state;
+    struct known_result equal = known("equal"), full = known("contextual"),
+                        greedy = known("contextual/explore=0");
+    assert_true(equal.could.mean == full.could.mean); /* the same fuzzers */
+    for (int q = 0; q < KNOWN_QUARTERS; q++) {
+        double expected = equal.equal.mean;
+        assert_true(equal.reward[q].mean > 0.93 * expected);
+        assert_true(equal.reward[q].mean < 1.07 * expected);
+        assert_true(equal.top[q].mean < 0.17);
+    }
+    assert_true(full.reward[1].mean > 1.3 * equal.reward[1].mean);
+    assert_true(full.reward[3].mean > 1.3 * equal.reward[3].mean); /* it noticed */
+    assert_true(full.change[1].mean > 0.3);
+    assert_true(greedy.top[1].mean > 0.99);
+    assert_true(greedy.change[1].mean < 0.005);
+    assert_true(greedy.best[1].mean < 0.8); /* on whichever it had taken to */
+    assert_true(greedy.reward[2].mean < full.reward[2].mean);
+    assert_true(greedy.reward[3].mean < equal.reward[3].mean);
+    assert_true(full.locked == 0);
+}
+
+static void a_gauge_reads(void **state)
+{
+    (void)state;
+    struct gauge g = {.last = -1};
+    struct gauge_reading r;
+    const int picks[] = {0, 1, 1, 1, 0, 2};
+    for (int i = 0; i < 6; i++)
+        gauge_decision(&g, picks[i], i >= 2);
+    /* raw rates of the three fuzzers: 8, 6, 4 and then 1, 2, 3: each falls, the ranking turns round */
+    static const struct {
+        int arm;
+        double at, raw, reward;
+    } t[] = {{0, 0.00, 9, 0.9}, {0, 0.30, 7, 0.7}, {1, 0.10, 6, 0.6}, {1, 0.20, 6, 0.6},
+             {2, 0.31, 5, 0.5}, {2, 0.49, 3, 0.3}, {0, 0.50, 1, 0.1}, {0, 0.60, 1, 0.1},
+             {1, 0.70, 4, 0.4}, {1, 0.80, 0, 0.0}, {2, 0.90, 3, 0.3}, {2, 1.00, 3, 0.3}};
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        gauge_turn(&g, t[i].arm, t[i].at, t[i].raw, t[i].reward);
+    gauge_read(&g, 3, &r);
+    assert_int_equal(r.pairs, 3);
+    assert_true(r.falling == 1);
+    assert_true(r.retained > 0.3333 && r.retained < 0.3334); /* of 1/8, 2/6, 3/4 */
+    assert_true(r.earning > 0.8333 && r.earning < 0.8334);
+    assert_true(r.ranked && r.lasting == -1);
+    /* first turns 9, 6, 5 and second 7, 6, 3: tau 1; 1, 4, 3 and 1, 0, 3: one pair of three agrees */
+    assert_true(r.itself > 0.3333 && r.itself < 0.3334);
+    assert_true(r.changing == 0.5); /* 1 1 0 2: of four, two */
+    assert_true(r.tenth[3] > 0.5999 && r.tenth[3] < 0.6001);
+    assert_true(r.tenth[9] > 0.2999 && r.tenth[9] < 0.3001);
+}
+
+/* No seed is turned away at the door, so no world is dead from the start. */
+static void seeds_lead_somewhere(void **state)
+{
+    (void)state;
+    struct graph g;
+    graph_synthetic(&g, 3000, 4);
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct world w;
+        struct play p;
+        struct play_turn t = {0};
+        world_make(&w, &g, &(struct world_settings){.fuzzers = 6, .seed = seed});
+        play_init(&p, &w, seed);
+        play_seeds(&p, &t);
+        for (size_t i = 0; i < t.n_inputs; i++)
+            assert_true(t.sets[i].n >= 3000 / 100);
+        play_turn_free(&t);
+        play_free(&p);
+        world_free(&w);
+    }
+    graph_free(&g);
 }
 
 /* --- campaigns --------------------------------------------------------------------------------- */
@@ -358,6 +446,9 @@ int main(void)
         cmocka_unit_test(openings_come_at_their_rate),
         cmocka_unit_test(history_earns_three_quarters),
         cmocka_unit_test(the_indicator_earns_more),
+        cmocka_unit_test(without_exploration_it_locks),
+        cmocka_unit_test(a_gauge_reads),
+        cmocka_unit_test(seeds_lead_somewhere),
         cmocka_unit_test(processes_change_nothing),
         cmocka_unit_test_setup_teardown(journals_replay, fresh_dir, remove_dir),
         cmocka_unit_test(specs_are_taken_apart),
