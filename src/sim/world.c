@@ -132,7 +132,7 @@ void world_make(struct world *w, const struct graph *g, const struct world_setti
     rng_stream(&r, seed, "obstacles");
     for (uint32_t i = 0; i < regions; i++)
         dominant[i] = (uint8_t)rng_below(&r, WORLD_KIND_COUNT);
-    make_fuzzers(w, st->hardest_s ? st->hardest_s : WORLD_HARDEST_S, seed);
+    make_fuzzers(w, st->hardest_s > 0 ? st->hardest_s : WORLD_HARDEST_S, seed);
     make_obstacles(w, dominant, &r);
     make_bugs(w, dominant, &r);
     free(dominant);
