@@ -148,6 +148,8 @@ int fs_write_quick(const char *path, const void *data, size_t n, struct err *e)
 
 int fs_mkdirs(const char *path, struct err *e)
 {
+    if (!*path)
+        return err_set(e, -ENOENT, "cannot create a directory without a name");
     char *p = xstrdup(path);
     int rc = 0;
     for (char *s = p + 1; rc == 0; s++) {
@@ -187,12 +189,14 @@ int fs_list(const char *dir, struct strv *names, struct err *e)
     DIR *d = opendir(dir);
     if (!d)
         return err_sys(e, "cannot list %s", dir);
-    for (struct dirent *de; (de = readdir(d));)
+    errno = 0; /* readdir says an error by it alone */
+    for (struct dirent *de; (de = readdir(d)); errno = 0)
         if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
             strv_add(names, de->d_name);
+    int rc = errno ? err_sys(e, "cannot list %s", dir) : 0;
     closedir(d);
     strv_sort(names);
-    return 0;
+    return rc;
 }
 
 struct found {
@@ -294,8 +298,8 @@ int fs_copy(const char *from, const char *to, struct err *e)
 done:
     if (in >= 0)
         close(in);
-    if (out >= 0)
-        close(out);
+    if (out >= 0 && close(out) < 0 && rc == 0)
+        rc = err_sys(e, "cannot copy to %s", to);
     return rc;
 }
 

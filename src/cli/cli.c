@@ -78,14 +78,16 @@ int cli_main(int argc, char **argv)
         printf("carol %s\n", CAROL_VERSION);
         return 0;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+    bool help = strcmp(argv[1], "help") == 0;
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (help && argc == 2)) {
         usage(stdout);
         return 0;
     }
-    const struct cli_verb *v = cli_find(argv[1]);
+    const struct cli_verb *v = cli_find(argv[help ? 2 : 1]);
     if (!v)
-        return no_such_verb(argv[1]);
+        return no_such_verb(argv[help ? 2 : 1]);
+    if (help) /* "help fuzz": "fuzz --help" */
+        return v->run(2, (char *[]){(char[]){"carol"}, (char[]){"--help"}, NULL});
     argv[1] = argv[0] = (char[]){"carol"}; /* whose messages getopt's are */
     return v->run(argc - 1, argv + 1);
 }

@@ -14,7 +14,7 @@ CAROL, ROOT = Carol(sys.argv[1]), Path(sys.argv[2])
 TEMP = Path(tempfile.mkdtemp(prefix="carol-usage-"))
 TAP = Tap()
 VERBS = ["doctor", "build", "cover", "fuzz", "status", "explain", "replay", "sim", "engine"]
-BELOW = {"sim": ["ensemble", "prop1"], "engine": ["run", "selftest"]}
+BELOW = {"sim": ["ensemble", "known", "prop1"], "engine": ["run", "selftest"]}
 FUNCTION = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *p, size_t n) {return n > 2 && *p;}"
 PROGRAM = "#include <stdio.h>\nint main(int n, char **v) {return n > 1 && fopen(v[1], \"r\") == NULL;}"
 
@@ -38,6 +38,12 @@ def helps():
         wide = [x for x in text.splitlines() if len(x) > 100]
         TAP.ok(code == 0 and text.startswith("usage: carol ") and not wide,
                f"carol {' '.join(words)} --help fits a page", "\n".join(wide) or text)
+
+
+def help_of_a_verb():
+    same = CAROL.run("help", "fuzz") == CAROL.run("fuzz", "--help")
+    TAP.ok(same, "carol help VERB is carol VERB --help")
+    refused("help of no verb", "help", "fuz", has=["'fuz'", *VERBS])
 
 
 def misspelt():
@@ -80,6 +86,7 @@ def main():
         code, text = CAROL.run("build", "-o", name, "--families", "neutral", *more, f"{name}.c", cwd=TEMP)
         TAP.ok(code == 0, f"the {name} is built", text)
     helps()
+    help_of_a_verb()
     misspelt()
     missing()
     numbers()

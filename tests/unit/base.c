@@ -66,6 +66,7 @@ static void files_round_trip(void **state)
     assert_non_null(mkdtemp(dir));
     char *deep = fs_join(dir, "a/b"), *file = fs_join(deep, "f");
     assert_int_equal(fs_mkdirs(deep, NULL), 0);
+    assert_int_equal(fs_mkdirs("", NULL), -ENOENT);
     assert_int_equal(fs_write_atomic(file, "hello", 5, NULL), 0);
     struct buf b = BUF_INIT(5);
     assert_int_equal(fs_read(file, &b, NULL), 0);
