@@ -152,6 +152,8 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
         log_info("%s has its own main(); assumed that it reads standard input. If it reads a file, "
                  "add --args '@@' (with whatever else it needs)",
                  r->chosen);
+    if (r->chosen)
+        log_info("next: carol fuzz -b %s -i SEEDS -o OUT", o->dir);
     buf_free(&names);
 }
 
