@@ -187,7 +187,7 @@ static void defaults(struct campaign_opts *o)
     struct timespec ts;
     clock_gettime(CLOCK_REALTIME, &ts);
     o->jobs = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    o->turn_ns = SCHED_TURN_S * NS_PER_S;
+    o->turn_ns = SCHED_TURN_NS;
     o->scheduler = xstrdup("contextual");
     o->mem_bytes = (uint64_t)2 << 30;
     o->timeout_ms = 1000;

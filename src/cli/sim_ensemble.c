@@ -147,7 +147,7 @@ static int parse(int argc, char **argv, struct args *a, struct err *e)
                        .bugs = 20,
                        .processes = cores > 0 ? (uint64_t)cores : 1,
                        .duration_ns = 86400 * NS_PER_S,
-                       .turn_ns = SCHED_TURN_S * NS_PER_S};
+                       .turn_ns = SCHED_TURN_NS};
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "+k:j:d:s:b:p:o:h", options, NULL)) != -1;) {
         int rc = set_option(c, optarg, a, e);

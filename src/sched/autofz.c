@@ -16,8 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DEFAULT_TURN_NS INT64_C(120000000000)
-
 enum { PREPARATION, FOCUS };
 enum { PHI_PHASE, PHI_THETA, PHI_ROUND, PHI_WINNER }; /* what it notes in phi */
 
@@ -70,7 +68,7 @@ static int autofz_create(struct sched **out, const char *arg, const struct sched
     }
     a->base.opts = &a->o;
     a->workers = st->workers > 0 ? st->workers : 1;
-    a->turn_ns = st->turn_ns ? st->turn_ns : DEFAULT_TURN_NS;
+    a->turn_ns = st->turn_ns ? st->turn_ns : SCHED_TURN_NS;
     a->theta = a->o.theta;
     deal_init(&a->deal, st->n_arms);
     *out = &a->base;

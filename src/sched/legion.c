@@ -21,7 +21,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DEFAULT_TURN_NS INT64_C(120000000000)
 #define WEIGHT_OF_ALL 0x1p40 /* a share in the whole numbers of a deal */
 
 enum { UNITS_CUMULATIVE, UNITS_LAST };
@@ -276,7 +275,7 @@ static int legion_create(struct sched **out, const char *arg, const struct sched
     l->base.opts = &l->o;
     l->table = st->table;
     l->workers = st->workers > 0 ? st->workers : 1;
-    l->turn_ns = st->turn_ns ? st->turn_ns : DEFAULT_TURN_NS;
+    l->turn_ns = st->turn_ns ? st->turn_ns : SCHED_TURN_NS;
     deal_init(&l->deal, st->n_arms);
     legion_counts_init(&l->counts, st->n_arms, l->table);
     legion_shares(l);

@@ -27,8 +27,9 @@
 
 #define SCHED_MAX_ARMS CONTEXT_MAX_ARMS
 #define SCHED_FEATURES 17
-#define SCHED_TURN_S                                                                               \
-    120 /* T_I of the paper, and of everything whose time constants scale with it */
+/* T_I of the paper: the turn for which every time constant is given that scales with it. */
+#define SCHED_TURN_S 120
+#define SCHED_TURN_NS (SCHED_TURN_S * INT64_C(1000000000))
 
 struct sched_settings {
     int n_arms;

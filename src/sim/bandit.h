@@ -12,7 +12,7 @@
 
 #include "sched/sched.h"
 
-#define BANDIT_TURN_NS (SCHED_TURN_S * INT64_C(1000000000))
+#define BANDIT_TURN_NS SCHED_TURN_NS
 
 struct bandit_settings {
     const char *scheduler, *params;
