@@ -15,51 +15,11 @@
 
 #include <cmocka.h>
 
-struct world {
-    char dir[64];
-    struct loop *loop;
-    struct manifest m;
-    struct instance *in;
-};
-
-static void open_in(struct world *w, const char *cursor)
-{
-    struct instance_opts o = {.fuzzer = "aflpp", .dir = w->dir, .target = &w->m, .timeout_ms = 100};
-    if (w->in)
-        w->in->ops->free(w->in);
-    assert_int_equal(fuzzer_open(&w->in, w->loop, &o, NULL), 0);
-    w->in->cursor = cursor ? strdup(cursor) : NULL;
-}
+#include "harvest_kit.h"
 
 static int setup(void **state)
 {
-    struct world *w = calloc(1, sizeof *w);
-    snprintf(w->dir, sizeof w->dir, "/tmp/carol-unit-afl.XXXXXX");
-    assert_non_null(mkdtemp(w->dir));
-    w->loop = loop_new_virtual(0);
-    w->m.kind = TARGET_LIBFUZZER;
-    open_in(w, NULL);
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-    w->in->ops->free(w->in);
-    loop_free(w->loop);
-    assert_int_equal(fs_remove_tree(w->dir, NULL), 0);
-    free(w);
-    return 0;
-}
-
-static void put(struct world *w, const char *sub, const char *name, const char *text)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/out/default/%s", w->dir, sub);
-    assert_int_equal(fs_mkdirs(path, NULL), 0);
-    snprintf(path, sizeof path, "%s/out/default/%s/%s", w->dir, sub, name);
-    assert_int_equal(fs_write_quick(path, text, strlen(text), NULL), 0);
+    return world_begin(state, "aflpp", "out/default");
 }
 
 static void new_life(struct world *w, int n)
