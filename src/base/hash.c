@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,24 @@ struct hasher {
     EVP_MD_CTX *ctx;
 };
 
+/* One hash, and nothing of what else the library can do: making all that ready takes longer than hashing
+ * a program. */
+static const EVP_MD *sha256(void)
+{
+    static const EVP_MD *md;
+    if (!md) {
+        OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ADD_ALL_CIPHERS |
+                                OPENSSL_INIT_NO_ADD_ALL_DIGESTS |
+                                OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS,
+                            NULL);
+        md = EVP_sha256();
+    }
+    return md;
+}
+
 void hash_bytes(const void *data, size_t n, struct digest *d)
 {
-    if (EVP_Digest(data, n, d->b, NULL, EVP_sha256(), NULL) != 1)
+    if (EVP_Digest(data, n, d->b, NULL, sha256(), NULL) != 1)
         BUG("EVP_Digest failed");
 }
 
@@ -36,7 +52,7 @@ struct hasher *hash_begin(void)
 {
     struct hasher *h = xcalloc(1, sizeof *h);
     h->ctx = EVP_MD_CTX_new();
-    if (!h->ctx || EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
+    if (!h->ctx || EVP_DigestInit_ex(h->ctx, sha256(), NULL) != 1)
         BUG("EVP_DigestInit failed");
     return h;
 }

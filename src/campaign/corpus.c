@@ -4,9 +4,8 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/str.h"
+#include "campaign/archive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,50 +26,6 @@ static int read_file(const char *path, struct corpus_sink *sink, struct err *e)
         rc = sink->input(sink->arg, slash ? slash + 1 : path, b.p ? b.p : "", b.len, e);
     }
     buf_free(&b);
-    return rc;
-}
-
-static int read_entry(struct archive *a, struct archive_entry *en, struct corpus_sink *sink,
-                      struct err *e)
-{
-    struct buf b = BUF_INIT(CORPUS_MAX_INPUT);
-    int rc = 0;
-    char chunk[65536];
-    for (la_ssize_t n; (n = archive_read_data(a, chunk, sizeof chunk)) != 0;) {
-        if (n < 0) {
-            rc = err_usage(e, "the seed archive is damaged: %s", archive_error_string(a));
-            break;
-        }
-        buf_add(&b, chunk, (size_t)n);
-    }
-    if (b.over)
-        sink->too_large++;
-    else if (rc == 0)
-        rc = sink->input(sink->arg, archive_entry_pathname(en), b.p ? b.p : "", b.len, e);
-    buf_free(&b);
-    return rc;
-}
-
-static int read_archive(const char *path, struct corpus_sink *sink, struct err *e)
-{
-    struct archive *a = archive_read_new();
-    struct archive_entry *en;
-    int rc = 0, st;
-    archive_read_support_format_zip(a);
-    archive_read_support_format_tar(a);
-    archive_read_support_filter_all(a);
-    if (archive_read_open_filename(a, path, 65536) != ARCHIVE_OK) {
-        rc = err_usage(e, "cannot read the seed archive %s: %s", path, archive_error_string(a));
-        goto out;
-    }
-    while (rc == 0 && (st = archive_read_next_header(a, &en)) != ARCHIVE_EOF) {
-        if (st != ARCHIVE_OK && st != ARCHIVE_WARN)
-            rc = err_usage(e, "the seed archive %s is damaged: %s", path, archive_error_string(a));
-        else if (archive_entry_filetype(en) == AE_IFREG)
-            rc = read_entry(a, en, sink, e);
-    }
-out:
-    archive_read_free(a);
     return rc;
 }
 
@@ -127,7 +82,7 @@ int corpus_read(const char *path, struct corpus_sink *sink, struct err *e)
         return err_usage(e, "there are no seeds at %s: give a file, a directory or a zip with -i",
                          path);
     if (str_ends(path, ".zip") || str_ends(path, ".tar") || str_ends(path, ".tar.gz"))
-        return read_archive(path, sink, e);
+        return archive_read(path, sink, e);
     if (!fs_is_dir(path))
         return read_file(path, sink, e);
     int queues = read_queues(path, sink, 0, e);

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Inputs read and measured together: an eighth of all, so that several executors have something to share,
+/* Inputs read and measured together: a quarter of all, so that several executors have something to share,
  * within these bounds.  Not by their number: it must change no result. */
 #define JOB_INPUTS 200
 #define JOB_INPUTS_LEAST 50
@@ -181,7 +181,7 @@ static int next_job(struct lane *l, struct err *e)
     size_t n = 0;
     buf_clear(&l->bytes);
     l->base = c->next;
-    size_t most = c->paths.n / 8;
+    size_t most = (c->paths.n + 3) / 4;
     most = most < JOB_INPUTS_LEAST ? JOB_INPUTS_LEAST : most > JOB_INPUTS ? JOB_INPUTS : most;
     while (c->next < c->paths.n && n < most && (n == 0 || l->bytes.len < JOB_BYTES)) {
         size_t before = l->bytes.len;

@@ -1,0 +1,132 @@
+/* corpus: seeds from an archive, whole and damaged, and from a directory. */
+#include "campaign/corpus.h"
+#include "base/buf.h"
+#include "base/fs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char dir[] = "/tmp/carol-corpus-XXXXXX";
+
+static int make_dir(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    return fs_remove_tree(dir, NULL);
+}
+
+/* One member of a tar archive (POSIX ustar); type '0': a file, '5': a directory. */
+static void put_member(struct buf *b, const char *name, char type, const char *text)
+{
+    char block[512] = {0};
+    size_t n = strlen(text);
+    unsigned sum = 0;
+    snprintf(block, 100, "%s", name);
+    snprintf(block + 100, 8, "0000644");
+    snprintf(block + 124, 12, "%011o", (unsigned)n);
+    snprintf(block + 136, 12, "%011o", 0U);
+    memset(block + 148, ' ', 8);
+    block[156] = type;
+    memcpy(block + 257, "ustar\00000", 8);
+    for (size_t i = 0; i < sizeof block; i++)
+        sum += (unsigned char)block[i];
+    snprintf(block + 148, 8, "%06o", sum);
+    buf_add(b, block, sizeof block);
+    buf_add(b, text, n);
+    memset(block, 0, sizeof block);
+    buf_add(b, block, (512 - n % 512) % 512);
+}
+
+static int note(void *arg, const char *name, const void *data, size_t size, struct err *e)
+{
+    (void)e;
+    buf_printf(arg, "%s=%.*s;", name, (int)size, (const char *)data);
+    return 0;
+}
+
+static int read_seeds(const char *path, struct buf *out, struct err *e)
+{
+    struct corpus_sink sink = {.input = note, .arg = out};
+    return corpus_read(path, &sink, e);
+}
+
+static void seeds_come_out_of_an_archive(void **state)
+{
+    (void)state;
+    struct buf tar = BUF_INIT(1 << 20), out = BUF_INIT(1 << 20);
+    struct err e = {0};
+    char end[1024] = {0}, *path = fs_join(dir, "seeds.tar");
+    put_member(&tar, "one", '0', "first");
+    put_member(&tar, "d", '5', "");
+    put_member(&tar, "d/two", '0', "second");
+    put_member(&tar, "empty", '0', "");
+    buf_add(&tar, end, sizeof end);
+    assert_int_equal(fs_write_quick(path, tar.p, tar.len, &e), 0);
+    assert_int_equal(read_seeds(path, &out, &e), 0);
+    assert_string_equal(out.p, "one=first;d/two=second;empty=;");
+    free(path);
+    buf_free(&tar);
+    buf_free(&out);
+}
+
+static void a_damaged_archive_is_told(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT(1 << 20);
+    struct err e = {0};
+    char *path = fs_join(dir, "bad.zip");
+    assert_int_equal(fs_write_quick(path, "no archive at all", 17, &e), 0);
+    assert_true(read_seeds(path, &out, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "bad.zip"));
+    free(path);
+    buf_free(&out);
+}
+
+static void a_directory_is_walked(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT(1 << 20);
+    struct err e = {0};
+    char *sub = fs_join(dir, "in/deep"), *a = fs_join(dir, "in/b"), *b = fs_join(sub, "a");
+    char *top = fs_join(dir, "in"), *link = fs_join(dir, "in/link"),
+         *gone = fs_join(dir, "in/gone");
+    struct strv files = {0};
+    assert_int_equal(fs_mkdirs(sub, &e), 0);
+    assert_int_equal(fs_write_quick(a, "B", 1, &e), 0);
+    assert_int_equal(fs_write_quick(b, "A", 1, &e), 0);
+    assert_int_equal(symlink("deep/a", link), 0);
+    assert_int_equal(symlink("nothing", gone), 0);
+    assert_int_equal(read_seeds(top, &out, &e), 0);
+    assert_string_equal(out.p, "b=B;a=A;link=A;");
+    assert_int_equal(fs_walk(top, &files, &e), 0);
+    assert_int_equal(files.n, 3);
+    assert_string_equal(files.v[0], a);
+    assert_string_equal(files.v[1], b);
+    assert_string_equal(files.v[2], link);
+    strv_free(&files);
+    free(sub), free(a), free(b), free(top), free(link), free(gone);
+    buf_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(seeds_come_out_of_an_archive),
+                                       cmocka_unit_test(a_damaged_archive_is_told),
+                                       cmocka_unit_test(a_directory_is_walked)};
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
