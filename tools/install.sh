@@ -8,7 +8,8 @@ build=$1 prefix=$2 destdir=${3-}
 current=$(meson introspect "$build" --buildoptions |
     python3 -c 'import json, sys; print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
 [[ $current == "$prefix" ]] || meson configure "$build" -Dprefix="$prefix"
-DESTDIR=$destdir meson install -C "$build" --quiet
+ninja -C "$build" --quiet >"$build/install.log" || { cat "$build/install.log"; exit 1; } # a new prefix: meson's summary
+DESTDIR=$destdir meson install -C "$build" --quiet --no-rebuild
 lib=$destdir$prefix/lib/carol
 if [[ -e $build/engines/afl ]]; then
     # Beside the old one first: a campaign that runs keeps what it has open.

@@ -123,7 +123,8 @@ static void print_text(const struct diagnosis *d)
 }
 
 static const char options[] = "  --json          the same for programs (schema 1)\n"
-                              "  --engines DIR   look for the fuzzers in DIR (or CAROL_ENGINES)\n";
+                              "  --engines DIR   look for the fuzzers in DIR (or CAROL_ENGINES)\n\n"
+                              "Exit: 0 at least one fuzzer can run here, 3 none can.\n";
 
 int cli_doctor(int argc, char **argv)
 {
