@@ -138,7 +138,8 @@ static void explain_failures(const struct build_result *r, const bool asked[FAMI
     strv_free(&seen);
 }
 
-static void say_what_was_made(const struct build_opts *o, const struct build_result *r)
+/* whole: every family that was asked for is there. */
+static void say_what_was_made(const struct build_opts *o, const struct build_result *r, bool whole)
 {
     struct buf names = BUF_INIT(4096);
     for (size_t i = 0; i < r->targets.n; i++)
@@ -147,12 +148,13 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
         log_info("%s has %zu targets: %s; choose one by adding --target NAME to this command",
                  o->dir, r->targets.n, names.p);
     else if (r->chosen)
-        log_info("%s is ready: target %s (%s)", o->dir, r->chosen, target_kind_name(r->kind));
+        log_info("%s %s: target %s (%s)", o->dir, whole ? "is ready" : "holds what could be built",
+                 r->chosen, target_kind_name(r->kind));
     if (r->kind_assumed)
         log_info("%s has its own main(); assumed that it reads standard input. If it reads a file, "
                  "add --args '@@' (with whatever else it needs)",
                  r->chosen);
-    if (r->chosen)
+    if (r->chosen && whole)
         log_info("next: carol fuzz -b %s -i SEEDS -o OUT", o->dir);
     buf_free(&names);
 }
@@ -294,7 +296,7 @@ int cli_build(int argc, char **argv)
         rc = build_run(&o, &r, &e);
     explain_failures(&r, o.family);
     if (r.targets.n)
-        say_what_was_made(&o, &r);
+        say_what_was_made(&o, &r, rc == 0);
     else if (rc == -ECHILD)
         say_what_is_kept(&o);
     if (json && r.targets.n)

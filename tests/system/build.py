@@ -454,6 +454,7 @@ def one_fails(top):
     code, said = carol("-o", "out", "--families", "asan,plain", "--", "./build.sh", cwd=d)
     ok(code == 2 and "the reason" in said and "exit code 7" in said,
        "a script that fails in one family: exit 2, the tail of its log", said)
+    ok("is ready" not in said and "carol fuzz" not in said, "and nothing is said to be ready", said)
     ok(list(manifest(d / "out")["families"]) == ["plain"] and not private(d / "out")
        and not (d / "out/asan").exists(), "the other family is kept, and alone in the manifest", said)
 
