@@ -56,8 +56,10 @@ int fs_read(const char *path, struct buf *b, struct err *e)
         } else if (n > 0) {
             b->len += (size_t)n;
             b->p[b->len] = 0;
-            if ((size_t)n < room && S_ISREG(st.st_mode))
-                break; /* less than asked for is its end, and asking again costs */
+            /* Less than asked for is its end, and asking again costs.  What the kernel makes up (/proc) has
+             * no size and comes in pieces. */
+            if ((size_t)n < room && S_ISREG(st.st_mode) && st.st_size > 0)
+                break;
             step = 65536;
             continue;
         }

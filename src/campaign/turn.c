@@ -218,7 +218,7 @@ void turn_free(struct turn *t)
     struct campaign *c = t->m->c;
     if (t->row.state != TURN_LATE)
         watch_deaths(t);
-    if (t->row.crashes && t->row.state == TURN_COMMITTED)
+    if (t->row.crashes && t->row.round) /* of whatever kind; stored perhaps before a kill */
         c->found_crash = true;
     if (t->m->slot) {
         t->m->slot->turn = NULL;

@@ -52,7 +52,7 @@ static int set_option(int c, const char *v, struct sim_args *a, struct err *e)
     case 's': strv_split(&a->list, v, ','); return 0;
     case 'k': return str_to_u64(v, "-k", 2, KNOWN_MAX_FUZZERS, &a->fuzzers, e);
     case 'j': return str_to_u64(v, "-j", 1, KNOWN_MAX_WORKERS, &a->workers, e);
-    case 't': return str_to_u64(v, "--turns", 4, 100000000, &a->turns, e);
+    case 't': return str_to_u64(v, "--turns", 4, 10000000, &a->turns, e);
     case 'r': return str_to_u64(v, "--runs", 1, 1000000, &a->runs, e);
     case 'S': return str_to_u64(v, "--seed", 0, UINT64_MAX, &a->seed, e);
     case 'J': a->json = true; return 0;

@@ -68,6 +68,8 @@ def numbers():
                           ("--seed", "x"), ("--reward", "x"), ("-x", "no")):
         refused(f"fuzz {option} {value}", "fuzz", "-b", "function", "-i", "seed", "-o", "x", option, value,
                 has=[option])
+    for verb in BELOW["sim"][1:]:  # virtual time is nanoseconds in 64 bits
+        refused(f"sim {verb} of too many turns", "sim", verb, "--turns", "100000000", has=["--turns"])
 
 
 def arguments():

@@ -85,6 +85,17 @@ static void files_round_trip(void **state)
     free(file);
 }
 
+/* The kernel gives a page of it at a time, and says that its size is 0. */
+static void what_the_kernel_makes_up_is_read_whole(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT(1 << 24);
+    assert_int_equal(fs_read("/proc/self/smaps", &b, NULL), 0);
+    assert_true(b.len > 4096);
+    assert_non_null(strstr(b.p, "[stack]")); /* behind all libraries */
+    buf_free(&b);
+}
+
 /* First outputs for the splitmix64 expansion of seed 0, from the authors' reference programs. */
 static void rng_is_xoshiro256starstar(void **state)
 {
@@ -132,6 +143,7 @@ int main(void)
         cmocka_unit_test(numbers_are_whole_and_in_range),
         cmocka_unit_test(times_and_sizes),
         cmocka_unit_test(files_round_trip),
+        cmocka_unit_test(what_the_kernel_makes_up_is_read_whole),
         cmocka_unit_test(rng_is_xoshiro256starstar),
         cmocka_unit_test(sha256_known_answer),
         cmocka_unit_test(engines_are_found_from_everywhere),

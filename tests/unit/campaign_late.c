@@ -212,6 +212,34 @@ static void the_end_may_be_killed_anywhere(void **state)
     }
 }
 
+/* A crash among them is a crash, also when the gathering was cut off after it was stored: a campaign that
+ * shall end at one takes no turn. */
+static void a_crash_among_them_ends_the_campaign(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 2);
+    f.stray = 97 * 6;
+    live_for(&f, options("equal", 2, 1, 7200, false), 30);
+    f.stray = 0;
+    int64_t decisions = ask("SELECT max(id) FROM turns");
+    live_for(&f, options("equal", 2, 1, 7200, true), 0);
+    for (int steps = 0; !ask("SELECT count(*) FROM turns WHERE state = 5 AND crashes"); steps++) {
+        assert_true(steps < 20);
+        live_for(&f, options("equal", 2, 1, 7200, true), steps);
+    }
+    assert_int_equal(ask("SELECT count(*) FROM turns WHERE state = 5 AND crashes AND round = 0"), 1);
+    assert_int_equal(ask("SELECT max(id) FROM turns"), decisions);
+    struct campaign_opts o = options("equal", 2, 1, 7200, true);
+    o.stop_on_crash = true;
+    fakes_run(&f, o, &a);
+    assert_int_equal(ask("SELECT max(id) FROM turns"), decisions);
+    assert_int_equal(ask("SELECT count(*) FROM turns WHERE round = 0"), 0);
+    replays(&f, decisions);
+    fakes_free(&f);
+}
+
 int main(void)
 {
     log_set_level(LOG_ERROR);
@@ -223,6 +251,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(gathering_them_may_be_killed_anywhere, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(the_end_may_be_killed_anywhere, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_crash_among_them_ends_the_campaign, fakes_fresh_dir,
                                         fakes_remove_dir),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
