@@ -229,7 +229,8 @@ static void a_crash_among_them_ends_the_campaign(void **state)
         assert_true(steps < 20);
         live_for(&f, options("equal", 2, 1, 7200, true), steps);
     }
-    assert_int_equal(ask("SELECT count(*) FROM turns WHERE state = 5 AND crashes AND round = 0"), 1);
+    assert_int_equal(ask("SELECT count(*) FROM turns WHERE state = 5 AND crashes AND round = 0"),
+                     1);
     assert_int_equal(ask("SELECT max(id) FROM turns"), decisions);
     struct campaign_opts o = options("equal", 2, 1, 7200, true);
     o.stop_on_crash = true;
