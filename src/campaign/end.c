@@ -138,7 +138,7 @@ void campaign_maybe_done(struct campaign *c)
 
 /* No turn starts in the last 10 s of a 120 s-turn campaign (schedulers.md 5 item 12), scaled; a budget
  * shorter than a turn is one turn. */
-static bool too_late(const struct campaign *c)
+bool campaign_spent(const struct campaign *c)
 {
     int64_t budget = c->o.budget_ns, turn = c->o.turn_ns < budget ? c->o.turn_ns : budget;
     return budget && campaign_now(c) >= budget - turn / 12;
@@ -148,7 +148,7 @@ bool campaign_over(struct campaign *c)
 {
     if (!c->stopping && c->o.stop_on_crash && c->found_crash)
         campaign_finish(c, "crash found");
-    if (!c->stopping && too_late(c)) {
+    if (!c->stopping && campaign_spent(c)) {
         bool busy = false;
         for (int i = 0; i < c->n_slots; i++)
             busy = busy || c->slots[i].turn;

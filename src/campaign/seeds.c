@@ -121,12 +121,21 @@ static int commit_seeds(struct round0 *r, size_t *good, struct err *e)
     if (rc == 0)
         rc = store_set(c->store, "seed_edges", covered, e);
     if (rc == 0)
-        rc = store_set(c->store, "seeds_done", "1", e);
+        rc = store_set(c->store, "seeds_done", *good ? "1" : "none", e);
     if (rc == 0)
         rc = store_commit(c->store, e);
     if (rc < 0)
         store_rollback(c->store);
     return rc;
+}
+
+static int no_good_seed(const struct campaign *c, struct err *e)
+{
+    return err_usage(e,
+                     "every seed crashes or hangs the target; the inputs are kept in %s. Fix that "
+                     "first, or start again with -o and another directory, and with at least one "
+                     "seed that runs",
+                     c->o.out);
 }
 
 static void on_measured(void *arg, struct eval_job *job)
@@ -138,10 +147,7 @@ static void on_measured(void *arg, struct eval_job *job)
     if (job->failed || commit_seeds(r, &good, &e) < 0) {
         campaign_fail(c, &e);
     } else if (!good) {
-        err_usage(&e,
-                  "every seed crashes or hangs the target (%zu tried); the inputs are kept in %s. "
-                  "Fix that first, or give at least one seed that runs",
-                  job->n, c->o.out);
+        no_good_seed(c, &e);
         campaign_fail(c, &e);
     } else {
         log_info("%zu %s %u of %u edges", good, good == 1 ? "seed covers" : "seeds cover",
@@ -179,9 +185,11 @@ int seeds_begin(struct campaign *c, struct err *e)
 {
     char *done = store_get(c->store, "seeds_done");
     if (done) {
+        int bad = strcmp(done, "none") == 0 ? no_good_seed(c, e) : 0;
         free(done);
-        recover_next(c);
-        return 0;
+        if (bad == 0)
+            recover_next(c);
+        return bad;
     }
     struct store_totals t = {0};
     int rc = store_totals(c->store, &t, e);

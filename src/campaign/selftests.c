@@ -74,7 +74,7 @@ void selftests_begin(struct campaign *c)
     struct few seeds = {0};
     int64_t last;
     struct err e = {0};
-    if (!c->env.selftest) {
+    if (!c->env.selftest || campaign_spent(c)) {
         campaign_begin_turns(c);
         return;
     }

@@ -136,6 +136,7 @@ int findings_restore(struct campaign *c, struct err *e);
 /* end.c: budgets, plateaus, signals, failure */
 int64_t campaign_now(const struct campaign *c);
 bool campaign_over(struct campaign *c);
+bool campaign_spent(const struct campaign *c); /* no time is left for another turn */
 void campaign_finish(struct campaign *c, const char *reason);
 void campaign_fail(struct campaign *c, const struct err *e);
 void campaign_start_clock(struct campaign *c);

@@ -42,6 +42,8 @@ def nasty():
     ok(code not in (0, "no end") and "crashes" in text and "seed" in text,
        "a target that crashes on every input: ends with a clear message", f"{code}\n{text}")
     ok(len(list((out / "crashes").glob("*"))) == 1, "and the crashing seed is kept")
+    code, text = carol.run("fuzz", "--resume", out)
+    ok(code == 2 and "seed" in text and "-o" in text, "resumed it says so again, and what to do", f"{code}\n{text}")
 
     out, code, text = short("leaky-out", nasty_target("leaky", "afl,hfuzz,neutral"), "-i", seed / "hello",
                             "-d", "6s", "-m", "512M", "-f", "aflpp,honggfuzz", "-s", "equal")
@@ -49,6 +51,9 @@ def nasty():
     ok(code == 0 and min(a["turns"] for a in s["fuzzers"].values()) > 0
        and not any(a["dropped"] for a in s["fuzzers"].values()),
        "a target that leaks 1 MB per input: the campaign goes on", f"{code}\n{text}\n{s}")
+    code, text = carol.run("fuzz", "--resume", out)
+    ok(code == 0 and "obeys" not in text and "-d" in text,
+       "resumed without a new budget it says so, and tests no fuzzer for that", f"{code}\n{text}")
 
     out, code, text = short("forks-out", nasty_target("forks", "afl,neutral"), "-i", seed, "-f", "aflpp",
                             "--stop-on-plateau", "4s", "-d", "60s")
