@@ -26,6 +26,7 @@ static void make_places(void)
     places = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (places == MAP_FAILED)
         _exit(5);
+    madvise(places, size, MADV_DONTFORK);
     uint32_t n = 0;
     for (uint32_t m = 0; m < carol_cov_n_modules; m++)
         for (uint32_t j = 0; j < carol_cov_modules[m].n; j++) {

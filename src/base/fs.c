@@ -16,8 +16,13 @@
 
 char *fs_join(const char *dir, const char *name)
 {
-    size_t n = strlen(dir);
-    return str_fmt("%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
+    size_t n = strlen(dir), size = strlen(name) + 1;
+    char *path = xmalloc(n + 1 + size);
+    memcpy(path, dir, n);
+    if (!n || dir[n - 1] != '/')
+        path[n++] = '/';
+    memcpy(path + n, name, size);
+    return path;
 }
 
 bool fs_exists(const char *path)

@@ -161,7 +161,7 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
 
 static void say_what_is_kept(const struct build_opts *o)
 {
-    char *path = fs_join(o->dir, "carol-build.json");
+    char *path = manifest_path(o->dir);
     if (fs_exists(path))
         log_info("the build that was in %s before is still there", o->dir);
     free(path);

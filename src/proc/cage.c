@@ -210,14 +210,19 @@ static pid_t clone_init(int flags, int *pidfd)
                           NULL, NULL);
 }
 
+static bool namespaces_forbidden(void)
+{
+    const char *off = getenv("CAROL_NO_NAMESPACES");
+    return off && *off;
+}
+
 /* Try it in a child. */
 static bool probe(bool own_proc)
 {
-    const char *off = getenv("CAROL_NO_NAMESPACES");
     int pidfd = -1, status = 1;
     uid_t uid = geteuid();
     gid_t gid = getegid();
-    if (off && *off)
+    if (namespaces_forbidden())
         return false;
     pid_t pid = clone_init(NAMESPACES | (own_proc ? CLONE_NEWNS : 0), &pidfd);
     if (pid == 0) {
@@ -231,12 +236,13 @@ static bool probe(bool own_proc)
     return pid > 0 && status == 0;
 }
 
+static int namespaces_known = -1;
+
 bool cage_namespaces_work(void)
 {
-    static int known = -1;
-    if (known < 0)
-        known = probe(false);
-    return known == 1;
+    if (namespaces_known < 0)
+        namespaces_known = probe(false);
+    return namespaces_known == 1;
 }
 
 bool cage_own_proc_works(void)
@@ -325,12 +331,9 @@ static void unshare_program(struct cage *c)
     c->program = NULL;
 }
 
-int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
+static int start(struct cage *c, const struct cage_opts *o, bool namespaced, struct err *e)
 {
-    *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};
-    c->namespaced =
-        !o->no_namespace && (o->own_proc ? cage_own_proc_works() : cage_namespaces_work());
-    BUG_ON(o->nfds > CAGE_MAX_FDS);
+    *c = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1, .namespaced = namespaced};
     int p[2], rc = c->namespaced ? 0 : share_program(c, e);
     if (rc < 0)
         return rc;
@@ -362,6 +365,20 @@ int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
     c->status_fd = p[0];
     note_init(c->init);
     return 0;
+}
+
+int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
+{
+    BUG_ON(o->nfds > CAGE_MAX_FDS);
+    /* The first cage of all is as good a trial as any. */
+    bool trial =
+        namespaces_known < 0 && !o->no_namespace && !o->own_proc && !namespaces_forbidden();
+    if (trial && start(c, o, true, e) == 0) {
+        namespaces_known = 1;
+        return 0;
+    }
+    bool work = !o->no_namespace && (o->own_proc ? cage_own_proc_works() : cage_namespaces_work());
+    return start(c, o, work, e);
 }
 
 pid_t cage_program(const struct cage *c)

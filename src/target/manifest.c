@@ -14,6 +14,11 @@
 
 #define SCHEMA 1
 
+char *manifest_path(const char *dir)
+{
+    return fs_join(dir, "carol-build.json");
+}
+
 static const char *const kinds[] = {"none", "libfuzzer", "file", "stdin"};
 
 const char *target_kind_name(enum target_kind k)
@@ -114,7 +119,7 @@ static json_t *target_json(const struct manifest *m)
 static int write_json(const char *dir, json_t *root, struct err *e)
 {
     char *body = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    char *path = fs_join(dir, "carol-build.json"), *whole = body ? str_fmt("%s\n", body) : NULL;
+    char *path = manifest_path(dir), *whole = body ? str_fmt("%s\n", body) : NULL;
     int rc = whole ? fs_write_atomic(path, whole, strlen(whole), e)
                    : err_set(e, -EINVAL, "a name in the build of %s is not UTF-8", dir);
     free(whole);
@@ -162,7 +167,7 @@ static int refuse(struct err *e, const char *dir, const char *why)
 static int read_json(const char *dir, json_t **root, struct err *e)
 {
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
-    char *path = fs_join(dir, "carol-build.json");
+    char *path = manifest_path(dir);
     json_error_t je;
     int rc = 0;
     if (!fs_exists(path))

@@ -62,6 +62,7 @@ struct manifest {
     struct manifest_family family[FAMILY_END];
 };
 
+char *manifest_path(const char *dir); /* of the file; free it */
 CAROL_MUST_CHECK int manifest_load(const char *dir, const char *target, struct manifest *m,
                                    struct err *e);
 CAROL_MUST_CHECK int manifest_save(const struct manifest *m, struct err *e); /* atomic */

@@ -243,7 +243,7 @@ static int put_in_place(struct task *t, const char *out, struct err *e)
 
 static int remove_manifest(const struct task *t, struct err *e)
 {
-    char *path = fs_join(t->plan->dir, "carol-build.json");
+    char *path = manifest_path(t->plan->dir);
     int rc = unlink(path) < 0 && errno != ENOENT ? err_sys(e, "cannot remove %s", path) : 0;
     free(path);
     return rc;

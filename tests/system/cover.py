@@ -337,6 +337,19 @@ def a_file_name_need_not_be_text(tmp):
 
 
 @test
+def a_binary_that_was_changed_is_noticed(tmp):
+    """Only one that is older than its manifest goes unhashed."""
+    binary, one = tmp / "small/neutral/planted", tmp / "planted/n"
+    whole, when = binary.read_bytes(), binary.stat()
+    binary.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    os.utime(binary, ns=(when.st_atime_ns, when.st_mtime_ns))
+    said = cover(tmp / "small", one, code=2)
+    check("another build" in said and "carol build" in said, said)
+    binary.write_bytes(whole)
+    check(cover(tmp / "small", one)["by"]["n"]["edges"] > 0, "what was put back is as good as before")
+
+
+@test
 def the_command_that_the_message_names_mends_a_damaged_table(tmp):
     built, one = tmp / "small", tmp / "planted/n"
     edges = built / "neutral/planted.edges"
