@@ -26,7 +26,7 @@ import time
 
 FIGURE = 2.0
 TIMES = int(os.environ.get("CAROL_BENCH_TIMES", "5"))
-ROUNDS = int(os.environ.get("CAROL_BENCH_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("CAROL_BENCH_ROUNDS", "12"))
 SLOW_US = 5000
 ALONE, ALL = "carol cover -j1", "carol cover"
 PR_SET_CHILD_SUBREAPER = 36
