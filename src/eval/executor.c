@@ -134,10 +134,10 @@ static int start_error(struct executor *x, const struct cage_end *end, struct er
 {
     const char *binary = x->opts.target->family[FAMILY_NEUTRAL].binary;
     if (end->exec_errno)
-        return err_env(e,
-                       "cannot execute the neutral binary %s: %s; build it again with "
-                       "'carol build'",
-                       binary, strerror(end->exec_errno));
+        return err_env(e, "cannot execute the neutral binary %s: %s; %s", binary,
+                       strerror(end->exec_errno),
+                       end->exec_errno == EMFILE ? "allow more with 'ulimit -n 1024'"
+                                                 : "build it again with 'carol build'");
     return err_usage(e,
                      "the neutral binary does not come up (%s %d): try '%s FILE' by hand, and "
                      "build it again with 'carol build' if it was linked without $CC",

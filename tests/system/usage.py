@@ -4,6 +4,7 @@ instead, and nothing is left on disk.  And the help of every verb.
 
     usage.py CAROL SOURCE_ROOT
 """
+import resource
 import sys
 import tempfile
 from pathlib import Path
@@ -81,6 +82,14 @@ def arguments():
     refused("also alone", "engine", "run", "aflpp", "-b", "program", "-i", "seed", "--", "-f", has=["@@"])
 
 
+def few_descriptors():
+    """A limit too low for how the judge is called: the message says which, not that the build is wrong."""
+    code, text = CAROL.run("cover", "-b", "function", "seed", cwd=TEMP, limit=30,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+    TAP.ok(code == 3 and "ulimit -n" in text and "carol build" not in text, "64 descriptors are too few",
+           f"{code}\n{text}")
+
+
 def main():
     (TEMP / "seed").write_text("abc")
     for name, source, more in (("function", FUNCTION, []), ("program", PROGRAM, ["--kind", "file"])):
@@ -93,6 +102,7 @@ def main():
     missing()
     numbers()
     arguments()
+    few_descriptors()
     left = sorted(p.name for p in TEMP.iterdir())
     TAP.ok(left == ["function", "function.c", "program", "program.c", "seed"], "nothing was left on disk", left)
     TAP.tidy(TEMP)
