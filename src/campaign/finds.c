@@ -103,7 +103,8 @@ static bool harvest(struct turn *t, struct err *e)
     struct instance *in = t->m->in;
     if (in->ops->harvest(in, &t->found, e) == 0)
         return true;
-    log_warn("%s: its files could not be read, the next turn tries again: %s", in->fuzzer, e->msg);
+    log_warn("%s: its files could not be read, the next turn or --resume tries again: %s",
+             in->fuzzer, e->msg);
     harvest_free(&t->found);
     return false;
 }

@@ -51,32 +51,38 @@ static void add_shares(struct row *r, const struct run_result *x, int k, double 
         r->top_at[q] += top_at[q];
 }
 
+struct gauged { /* campaigns in which there was something to compare, and to rank */
+    int compared, ranked;
+};
+
 /* Sums for now; pairs counts fuzzers, and falling is of them. */
-static void add_gauge(struct gauge_reading *sum, const struct run_result *x, int k, int *ranked)
+static void add_gauge(struct gauge_reading *sum, const struct run_result *x, int k,
+                      struct gauged *n)
 {
     struct gauge_reading g;
     gauge_read(&x->gauge, k, &g);
-    sum->retained += g.retained;
+    n->compared += g.pairs > 0;
+    n->ranked += g.ranked;
+    sum->retained += g.pairs ? g.retained : 0;
     sum->falling += g.falling * g.pairs;
     sum->pairs += g.pairs;
     sum->earning += g.earning;
     sum->changing += g.changing;
-    *ranked += g.ranked;
     sum->lasting += g.ranked ? g.lasting : 0;
     sum->itself += g.ranked ? g.itself : 0;
     for (int i = 0; i < GAUGE_TENTHS; i++)
         sum->tenth[i] += g.tenth[i];
 }
 
-static void mean_gauge(struct gauge_reading *sum, double n, int ranked)
+static void mean_gauge(struct gauge_reading *sum, double n, struct gauged of)
 {
-    sum->retained /= n;
+    sum->retained /= of.compared ? of.compared : 1;
     sum->falling /= sum->pairs ? sum->pairs : 1;
     sum->earning /= n;
     sum->changing /= n;
-    sum->ranked = ranked > 0;
-    sum->lasting /= ranked ? ranked : 1;
-    sum->itself /= ranked ? ranked : 1;
+    sum->ranked = of.ranked > 0;
+    sum->lasting /= of.ranked ? of.ranked : 1;
+    sum->itself /= of.ranked ? of.ranked : 1;
     for (int i = 0; i < GAUGE_TENTHS; i++)
         sum->tenth[i] /= n;
 }
@@ -114,7 +120,7 @@ static void row_make(struct row *r, const struct sim_answer *a, size_t s)
     r->crashes = all + 2 * n;
     r->reward = all + 3 * n;
     r->top = all + 4 * n;
-    int ranked = 0;
+    struct gauged of = {0};
     for (size_t i = 0; i < n; i++) {
         const struct run_result *x = &a->results[s * n + i];
         r->edges[i] = x->edges;
@@ -124,10 +130,10 @@ static void row_make(struct row *r, const struct sim_answer *a, size_t s)
         r->turns += (double)x->turns / (double)n;
         add_shares(r, x, fuzzers(a), &r->top[i]);
         add_cost(r, x);
-        add_gauge(&r->gauge, x, fuzzers(a), &ranked);
+        add_gauge(&r->gauge, x, fuzzers(a), &of);
     }
     mean_of_sums(r, (double)n);
-    mean_gauge(&r->gauge, (double)n, ranked);
+    mean_gauge(&r->gauge, (double)n, of);
 }
 
 static struct row *rows_make(const struct sim_answer *a)
