@@ -42,7 +42,7 @@ grow_corpus() {
     local corpus=$libs/$1-corpus
     [[ ! -d $corpus ]] || return 0
     mkdir -p "$corpus.new"
-    find "$libs/$1-src" -name "*.$1" -size -3k -print0 | head -z -n 200 |
+    find "$libs/$1-src" -name "*.$1" -size -3k -print0 | sed -z -n '1,200p' |
         xargs -0 -I{} cp {} "$corpus.new"
     "$libs/$1-libfuzzer/out/$1_read" -max_total_time="${CAROL_BENCH_GROW:-60}" -max_len=1024 \
         -dict="$libs/$1-src/$1.dict" "$corpus.new" >"$libs/$1-grow.log" 2>&1 || true

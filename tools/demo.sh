@@ -2,12 +2,13 @@
 # A first campaign in about a minute: the bundled parser built for every fuzzer, all of them on this
 # machine's cores with short turns, and what came of it.
 #
-#   tools/demo.sh [SECONDS]     leaves everything in build/demo; DEMO=DIR chooses another place
+#   tools/demo.sh [SECONDS]     leaves everything in build/demo; DEMO=DIR chooses another place,
+#                               CAROL=PATH another carol
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 demo=${DEMO:-build/demo}
-carol=./carol
+carol=${CAROL:-./carol}
 
 bold='' plain=''
 [[ -t 1 ]] && bold=$'\033[1m' plain=$'\033[0m'
@@ -19,7 +20,8 @@ say() { printf '%s\n' "$*"; }
 readonly looked_at=60
 bugs() {
     local asan=$1 dir=$2 f
-    find "$dir" -type f 2>/dev/null | sort -t- -k3 | head -n "$looked_at" | while read -r f; do
+    [[ -d $dir ]] || { say "     none"; return; }
+    find "$dir" -type f | sort -t- -k3 | sed -n "1,${looked_at}p" | while read -r f; do
         { ASAN_OPTIONS=detect_leaks=0 timeout 10 "$asan" "$f" 2>&1 || true; } | awk '
             /ERROR: AddressSanitizer: / && !fault { sub(/.*AddressSanitizer: /, ""); fault = $1 }
             fault && !place && /^ *#[0-9]+ / && $4 !~ /^__/ && $NF ~ /\.[a-z]+:[0-9]+/ {
@@ -28,7 +30,7 @@ bugs() {
     done | sort | uniq -c | sort -rn
 }
 
-[[ -x $carol ]] || make all
+[[ -x $carol || -n ${CAROL:-} ]] || make all
 rm -rf "$demo"
 mkdir -p "$demo"
 
@@ -40,7 +42,7 @@ step "2. The campaign: $(nproc) cores, $seconds s, turns of 3 s:"
 say "   $carol fuzz -b $demo/target -i examples/tote/seeds -o $demo/campaign -d ${seconds}s --turn 3s"
 $carol fuzz -b "$demo/target" -i examples/tote/seeds -o "$demo/campaign" -d "${seconds}s" --turn 3s
 
-asan=$(find "$demo/target/asan" -type f -perm -u+x | head -n 1)
+asan=$(find "$demo/target/asan" -type f -perm -u+x | sed -n 1p)
 step "3. Crashing inputs (at most $looked_at) on the AddressSanitizer build, counted by fault and place:"
 bugs "$asan" "$demo/campaign/crashes"
 
@@ -48,7 +50,7 @@ step "4. Every decision, computed again from the journal:"
 $carol replay "$demo/campaign"
 
 step "Next:"
-first=$(find "$demo/campaign/crashes" -type f 2>/dev/null | sort | head -n 1 || true)
+first=$(find "$demo/campaign/crashes" -type f 2>/dev/null | sort | sed -n 1p || true)
 if [[ -n $first ]]; then
     say "  $carol cover -b $demo/target $first"
     say "                                   what a crashing input does on the neutral build"

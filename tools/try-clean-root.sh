@@ -40,7 +40,7 @@ command -v debootstrap >/dev/null || { echo "install debootstrap first: apt-get 
 
 if [[ ! -e $root/etc/debian_version ]]; then
     # shellcheck disable=SC2016  # apt's own variable
-    mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
+    mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sed -n 1p)}
     read -r -a extra <<<"${DEBOOTSTRAP-}"
     script=() # Ubuntu's releases are all made as gutsy was; this debootstrap may not know the newest
     [[ -e /usr/share/debootstrap/scripts/$suite ]] || script=(gutsy)
