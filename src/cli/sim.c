@@ -61,20 +61,16 @@ static int set_option(int c, const char *v, struct sim_args *a, struct err *e)
     }
 }
 
-int sim_parse(int argc, char **argv, struct sim_args *a, struct err *e)
+static int parse(int argc, char **argv, struct sim_args *a, struct err *e)
 {
-    static const struct option options[] = {
-        {"scheduler", 1, 0, 's'}, {"turns", 1, 0, 't'}, {"runs", 1, 0, 'r'},
-        {"seed", 1, 0, 'S'},      {"json", 0, 0, 'J'},  {"help", 0, 0, 'h'},
-        {"fuzzers", 1, 0, 'k'},   {"jobs", 1, 0, 'j'},  {0, 0, 0, 0}};
-    static const struct option end;
-    struct option known[sizeof options / sizeof *options];
-    memcpy(known, options, sizeof options);
+    static const struct option all[] = {
+        {"fuzzers", 1, 0, 'k'},   {"jobs", 1, 0, 'j'}, /* of a pool, the others of all */
+        {"scheduler", 1, 0, 's'}, {"turns", 1, 0, 't'}, {"runs", 1, 0, 'r'}, {"seed", 1, 0, 'S'},
+        {"json", 0, 0, 'J'},      {"help", 0, 0, 'h'},  {0, 0, 0, 0}};
     bool pool = a->fuzzers > 0;
-    if (!pool)
-        known[6] = end;
+    const char *letters = pool ? "+s:k:j:h" : "+s:h";
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, pool ? "+s:k:j:h" : "+s:h", known, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, letters, pool ? all : all + 2, NULL)) != -1;) {
         int rc = set_option(c, optarg, a, e);
         if (rc < 0 || a->help)
             return rc;
@@ -111,7 +107,7 @@ static void prop1_print(const struct sim_args *a, const char *spec, const struct
     fflush(stdout);
 }
 
-static int prop1_all(struct sim_args *a, struct err *e)
+static int prop1_all(const struct sim_args *a, struct err *e)
 {
     struct prop1_settings st = {.turns = (int)a->turns, .runs = (int)a->runs, .seed = a->seed};
     json_t *rows = json_array();
@@ -133,21 +129,27 @@ static int prop1_all(struct sim_args *a, struct err *e)
     return rc;
 }
 
+int sim_play(int argc, char **argv, struct sim_args *a, const char *text, const char *also,
+             int (*play)(const struct sim_args *a, struct err *e))
+{
+    struct err e = {0};
+    int rc = parse(argc, argv, a, &e);
+    if (rc == 0 && !a->list.n) {
+        sim_all_schedulers(&a->list);
+        strv_add(&a->list, also);
+    }
+    if (rc == 0 && a->help)
+        printf("%s", text);
+    else if (rc == 0)
+        rc = play(a, &e);
+    strv_free(&a->list);
+    return rc < 0 ? cli_fail(&e) : 0;
+}
+
 int sim_prop1(int argc, char **argv)
 {
     struct sim_args a = {.what = "prop1", .turns = 4320, .runs = 100, .seed = 1};
-    struct err e = {0};
-    int rc = sim_parse(argc, argv, &a, &e);
-    if (rc == 0 && !a.list.n) {
-        sim_all_schedulers(&a.list);
-        strv_add(&a.list, "contextual+z");
-    }
-    if (rc == 0 && a.help)
-        printf("%s", prop1_help);
-    else if (rc == 0)
-        rc = prop1_all(&a, &e);
-    strv_free(&a.list);
-    return rc < 0 ? cli_fail(&e) : 0;
+    return sim_play(argc, argv, &a, prop1_help, "contextual+z", prop1_all);
 }
 
 int cli_sim(int argc, char **argv)

@@ -19,8 +19,10 @@ struct sim_args {
     uint64_t turns, runs, seed, fuzzers, workers;
     bool json, help;
 };
-/* Fills in what is given; -k and -j only when args->fuzzers says there is a pool.  Free with strv_free. */
-CAROL_MUST_CHECK int sim_parse(int argc, char **argv, struct sim_args *a, struct err *e);
+/* prop1 and known from the command line to the exit code: options into a, which holds the defaults (-k and -j
+ * only when a->fuzzers says there is a pool); without -s every scheduler and `also`; then play. */
+int sim_play(int argc, char **argv, struct sim_args *a, const char *help, const char *also,
+             int (*play)(const struct sim_args *a, struct err *e));
 /* {schema, simulated, turns, runs, seed, schedulers} to standard output; takes rows. */
 void sim_dump(const struct sim_args *a, json_t *rows);
 

@@ -97,16 +97,5 @@ int sim_known(int argc, char **argv)
 {
     struct sim_args a = {
         .what = "known", .turns = 4320, .runs = 100, .seed = 1, .fuzzers = 6, .workers = 6};
-    struct err e = {0};
-    int rc = sim_parse(argc, argv, &a, &e);
-    if (rc == 0 && !a.list.n) {
-        sim_all_schedulers(&a.list);
-        strv_add(&a.list, "contextual/explore=0");
-    }
-    if (rc == 0 && a.help)
-        printf("%s", help);
-    else if (rc == 0)
-        rc = play_all(&a, &e);
-    strv_free(&a.list);
-    return rc < 0 ? cli_fail(&e) : 0;
+    return sim_play(argc, argv, &a, help, "contextual/explore=0", play_all);
 }

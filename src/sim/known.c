@@ -68,9 +68,14 @@ static double earn(struct game *g, int arm, int t)
     return det_exp(power * det_log(1 - part)); /* expectation 1 / (1 + power) */
 }
 
+static struct count *quarter_of(struct game *g, int t)
+{
+    return &g->quarter[(int64_t)t * KNOWN_QUARTERS / g->st->turns];
+}
+
 static void count_pick(struct game *g, int t, int choice)
 {
-    struct count *q = &g->quarter[(int64_t)t * KNOWN_QUARTERS / g->st->turns];
+    struct count *q = quarter_of(g, t);
     q->decisions++;
     q->picks[choice]++;
     q->best += rank_at(g, choice, t) == 0;
@@ -87,7 +92,7 @@ static void turn(struct game *g, int t)
     if (t >= g->st->workers) {
         int before = t - g->st->workers;
         double r = earn(g, d->choice, before);
-        g->quarter[(int64_t)before * KNOWN_QUARTERS / g->st->turns].reward += r;
+        quarter_of(g, before)->reward += r;
         bandit_pay(g->b, now, d, r, r > 0 ? 1 + (uint32_t)(EDGES_AT_MOST * r) : 0);
     }
     if (t >= g->st->turns)

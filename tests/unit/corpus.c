@@ -2,6 +2,7 @@
 #include "campaign/corpus.h"
 #include "base/buf.h"
 #include "base/fs.h"
+#include "temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,20 +14,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char dir[] = "/tmp/carol-corpus-XXXXXX";
-
-static int make_dir(void **state)
-{
-    (void)state;
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    return fs_remove_tree(dir, NULL);
-}
 
 /* One member of a tar archive (POSIX ustar); type '0': a file, '5': a directory. */
 static void put_member(struct buf *b, const char *name, char type, const char *text)
@@ -68,7 +55,7 @@ static void seeds_come_out_of_an_archive(void **state)
     (void)state;
     struct buf tar = BUF_INIT(1 << 20), out = BUF_INIT(1 << 20);
     struct err e = {0};
-    char end[1024] = {0}, *path = fs_join(dir, "seeds.tar");
+    char end[1024] = {0}, *path = fs_join(temp_dir, "seeds.tar");
     put_member(&tar, "one", '0', "first");
     put_member(&tar, "d", '5', "");
     put_member(&tar, "d/two", '0', "second");
@@ -87,7 +74,7 @@ static void a_damaged_archive_is_told(void **state)
     (void)state;
     struct buf out = BUF_INIT(1 << 20);
     struct err e = {0};
-    char *path = fs_join(dir, "bad.zip");
+    char *path = fs_join(temp_dir, "bad.zip");
     assert_int_equal(fs_write_quick(path, "no archive at all", 17, &e), 0);
     assert_true(read_seeds(path, &out, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
@@ -101,9 +88,10 @@ static void a_directory_is_walked(void **state)
     (void)state;
     struct buf out = BUF_INIT(1 << 20);
     struct err e = {0};
-    char *sub = fs_join(dir, "in/deep"), *a = fs_join(dir, "in/b"), *b = fs_join(sub, "a");
-    char *top = fs_join(dir, "in"), *link = fs_join(dir, "in/link"),
-         *gone = fs_join(dir, "in/gone");
+    char *sub = fs_join(temp_dir, "in/deep"), *a = fs_join(temp_dir, "in/b"),
+         *b = fs_join(sub, "a");
+    char *top = fs_join(temp_dir, "in"), *link = fs_join(temp_dir, "in/link"),
+         *gone = fs_join(temp_dir, "in/gone");
     struct strv files = {0};
     assert_int_equal(fs_mkdirs(sub, &e), 0);
     assert_int_equal(fs_write_quick(a, "B", 1, &e), 0);
@@ -128,5 +116,5 @@ int main(void)
                                        cmocka_unit_test(a_damaged_archive_is_told),
                                        cmocka_unit_test(a_directory_is_walked)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -11,6 +11,7 @@
 #include "sim/play.h"
 #include "sim/prop1.h"
 #include "target/manifest.h"
+#include "temp_dir.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,21 +21,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static char dir[64];
-
-static int fresh_dir(void **state)
-{
-    (void)state;
-    memcpy(dir, "/tmp/carol-sim-XXXXXX", sizeof "/tmp/carol-sim-XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    return fs_remove_tree(dir, NULL);
-}
 
 static void ok(int rc, const struct err *e)
 {
@@ -50,7 +36,7 @@ static void a_graph_is_a_build(void **state)
     struct manifest m;
     struct table t;
     struct err e = {0};
-    char *build = fs_join(dir, "build");
+    char *build = fs_join(temp_dir, "build");
     graph_synthetic(&g, 700, 5);
     ok(graph_write(&g, build, &e), &e);
     ok(manifest_load(build, NULL, &m, &e), &e);
@@ -353,15 +339,15 @@ static void journals_replay(void **state)
     strv_add(&schedulers, "contextual/explore=0");
     assert_true(schedulers.n <= 32);
     struct batch_settings st = batch(&g, &fuzzers, &schedulers, 1);
-    st.out = dir;
-    st.run.build = dir;
+    st.out = temp_dir;
+    st.run.build = temp_dir;
     ok(batch_run(&st, results, &e), &e);
     for (size_t i = 0; i < schedulers.n; i++) {
         struct replay r;
         char *name = xstrdup(schedulers.v[i]);
         for (char *p = name; *p; p++)
             *p = *p == '/' || *p == ':' ? '+' : *p;
-        char *out = str_fmt("%s/%s-1", dir, name);
+        char *out = str_fmt("%s/%s-1", temp_dir, name);
         replay_one(out, g.table, &r);
         if (r.mismatch.turn)
             fail_msg("%s: turn %lld: %s: logged %s, computed %s", name, (long long)r.mismatch.turn,
@@ -441,7 +427,7 @@ int main(void)
 {
     cmocka_set_message_output(CM_OUTPUT_TAP);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_graph_is_a_build, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(a_graph_is_a_build, temp_dir_make, temp_dir_remove),
         cmocka_unit_test(a_view_leaves_no_trace),
         cmocka_unit_test(openings_come_at_their_rate),
         cmocka_unit_test(history_earns_three_quarters),
@@ -450,7 +436,7 @@ int main(void)
         cmocka_unit_test(a_gauge_reads),
         cmocka_unit_test(seeds_lead_somewhere),
         cmocka_unit_test(processes_change_nothing),
-        cmocka_unit_test_setup_teardown(journals_replay, fresh_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(journals_replay, temp_dir_make, temp_dir_remove),
         cmocka_unit_test(specs_are_taken_apart),
         cmocka_unit_test(wrong_schedulers_are_refused),
         cmocka_unit_test(intervals_are_students),

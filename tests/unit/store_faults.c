@@ -33,21 +33,6 @@ static int add_bytes(struct store *s, uint64_t n, size_t size, int64_t turn, int
     return rc;
 }
 
-static int64_t query_int(const char *dir, const char *sql)
-{
-    char *path = fs_join(dir, "carol.db");
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
-    int64_t v = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    free(path);
-    return v;
-}
-
 /* --- kill -9 ------------------------------------------------------------------------------- */
 
 /* Large enough that the log is copied back into the database now and then, under the kill too. */
@@ -157,12 +142,12 @@ static void acknowledged_rows_survive_kill(void **state)
         close(pipe[0]);
     }
     assert_true(turns >= 8);
-    assert_int_equal(query_int(f->dir, "SELECT count(*) FROM pragma_integrity_check"
+    assert_int_equal(kit_query(f->dir, "SELECT count(*) FROM pragma_integrity_check"
                                        " WHERE integrity_check <> 'ok'"),
                      0);
-    assert_int_equal(query_int(f->dir, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-    assert_int_equal(query_int(f->dir, "SELECT count(*) - count(DISTINCT seed) FROM imports"), 0);
-    assert_int_equal(query_int(f->dir, "SELECT count(*) - max(share) FROM seeds"), 0);
+    assert_int_equal(kit_query(f->dir, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    assert_int_equal(kit_query(f->dir, "SELECT count(*) - count(DISTINCT seed) FROM imports"), 0);
+    assert_int_equal(kit_query(f->dir, "SELECT count(*) - max(share) FROM seeds"), 0);
 }
 
 /* Killed while it makes the database: either there is a campaign, or one can be made. */

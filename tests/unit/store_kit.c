@@ -1,6 +1,8 @@
 /* store_kit: makes records and rows for the tests of the store.  Checks nothing but that it can. */
 #include "store_kit.h"
 
+#include <sqlite3.h>
+
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,4 +91,19 @@ void expect_seeds(struct store *s, int64_t turn, const char *want)
     OK(store_turn_seeds(s, turn, join, &b, &oops));
     assert_string_equal(b.p ? b.p : "", want);
     buf_free(&b);
+}
+
+int64_t kit_query(const char *dir, const char *sql)
+{
+    char *path = fs_join(dir, "carol.db");
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    int64_t v = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    free(path);
+    return v;
 }

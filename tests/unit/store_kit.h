@@ -36,6 +36,8 @@ struct fixture {
 int kit_setup(void **state);
 int kit_setup_on_disk(void **state);
 int kit_teardown(void **state);
+/* The number a query of the record in dir gives. */
+int64_t kit_query(const char *dir, const char *sql);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kit_setup, kit_teardown)
 #define TEST_ON_DISK(name) cmocka_unit_test_setup_teardown(name, kit_setup_on_disk, kit_teardown)
 

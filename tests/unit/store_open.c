@@ -62,21 +62,6 @@ static void sql(const char *dir, const char *text)
     free(path);
 }
 
-static int version(const char *dir)
-{
-    char *path = fs_join(dir, "carol.db");
-    sqlite3 *db;
-    sqlite3_stmt *st;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &st, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-    int v = sqlite3_column_int(st, 0);
-    sqlite3_finalize(st);
-    sqlite3_close(db);
-    free(path);
-    return v;
-}
-
 static void an_older_record_is_migrated_a_newer_refused(void **state)
 {
     struct fixture *f = *state;
@@ -98,7 +83,7 @@ static void an_older_record_is_migrated_a_newer_refused(void **state)
     store_close(r);
     OK(store_open(&f->s, f->dir, STORE_RESUME, &oops));
     store_close(f->s);
-    assert_int_equal(version(f->dir), 2);
+    assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 2);
 
     char *db = fs_join(f->dir, "carol.db");
     assert_int_equal(unlink(db), 0);

@@ -5,6 +5,7 @@
 #include "target/manifest.h"
 #include "target/source.h"
 #include "target/wrapper.h"
+#include "temp_dir.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -18,23 +19,9 @@
 
 #include <cmocka.h>
 
-static char dir[] = "/tmp/carol-unit-target-XXXXXX";
-
-static int make_dir(void **state)
-{
-    (void)state;
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    (void)state;
-    return fs_remove_tree(dir, NULL);
-}
-
 static void put(const char *name, const char *text)
 {
-    char *path = fs_join(dir, name);
+    char *path = fs_join(temp_dir, name);
     assert_int_equal(fs_write_quick(path, text, strlen(text), NULL), 0);
     free(path);
 }
@@ -121,7 +108,7 @@ static void response_files_are_read(void **state)
 {
     (void)state;
     put("rsp", "-c \"a b.c\" -DX=\\\"y\\\"\n-fsanitize-coverage=edge 'q'");
-    char *line = str_fmt("@%s/rsp -O2", dir), *out = rewrite(FAMILY_AFL, line);
+    char *line = str_fmt("@%s/rsp -O2", temp_dir), *out = rewrite(FAMILY_AFL, line);
     assert_string_equal(out, "cc -c a b.c -DX=\"y\" q -O2 -COMPILE");
     free(out);
     free(line);
@@ -164,21 +151,22 @@ static void family_lists(void **state)
 
 static struct manifest sample(const char *target, enum target_kind kind)
 {
-    struct manifest m = {.dir = str_fmt("%s", dir),
+    struct manifest m = {.dir = str_fmt("%s", temp_dir),
                          .target = str_fmt("%s", target),
                          .kind = kind,
                          .edges = 12,
                          .functions = 3,
-                         .table = str_fmt("%s/neutral/t.edges", dir),
+                         .table = str_fmt("%s/neutral/t.edges", temp_dir),
                          .args = kind == TARGET_FILE ? str_fmt("-a b\n@@") : NULL};
-    m.family[FAMILY_AFL] = (struct manifest_family){.ok = true,
-                                                    .binary = str_fmt("%s/afl/%s", dir, target),
-                                                    .build_id = str_fmt("ab"),
-                                                    .compiler = str_fmt("c"),
-                                                    .flags = str_fmt("-f"),
-                                                    .seconds = 1.5,
-                                                    .bytes = 7,
-                                                    .map_size = 99};
+    m.family[FAMILY_AFL] =
+        (struct manifest_family){.ok = true,
+                                 .binary = str_fmt("%s/afl/%s", temp_dir, target),
+                                 .build_id = str_fmt("ab"),
+                                 .compiler = str_fmt("c"),
+                                 .flags = str_fmt("-f"),
+                                 .seconds = 1.5,
+                                 .bytes = 7,
+                                 .map_size = 99};
     return m;
 }
 
@@ -188,7 +176,7 @@ static void manifest_round_trip(void **state)
     struct err e = {0};
     struct manifest a = sample("one", TARGET_FILE), m;
     assert_int_equal(manifest_save(&a, &e), 0);
-    assert_int_equal(manifest_load(dir, NULL, &m, &e), 0);
+    assert_int_equal(manifest_load(temp_dir, NULL, &m, &e), 0);
     assert_string_equal(m.target, "one");
     assert_int_equal(m.kind, TARGET_FILE);
     assert_string_equal(m.args, "-a b\n@@");
@@ -231,23 +219,23 @@ static void manifest_of_several(void **state)
     struct err e = {0};
     struct manifest two[2] = {sample("one", TARGET_LIBFUZZER), sample("two", TARGET_STDIN)}, m;
     assert_int_equal(manifest_save_all(two, 2, NULL, &e), 0);
-    assert_true(manifest_load(dir, NULL, &m, &e) < 0);
+    assert_true(manifest_load(temp_dir, NULL, &m, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     assert_non_null(strstr(e.msg, "one, two"));
-    assert_int_equal(manifest_load(dir, "two", &m, &e), 0);
+    assert_int_equal(manifest_load(temp_dir, "two", &m, &e), 0);
     assert_int_equal(m.kind, TARGET_STDIN);
     manifest_free(&m);
-    assert_true(manifest_load(dir, "three", &m, &e) < 0);
+    assert_true(manifest_load(temp_dir, "three", &m, &e) < 0);
     assert_int_equal(manifest_save_all(two, 2, "two", &e), 0);
-    assert_int_equal(manifest_load(dir, NULL, &m, &e), 0);
+    assert_int_equal(manifest_load(temp_dir, NULL, &m, &e), 0);
     assert_string_equal(m.target, "two");
     m.edges = 77; /* saving one keeps the other and the choice */
     assert_int_equal(manifest_save(&m, &e), 0);
     manifest_free(&m);
-    assert_int_equal(manifest_load(dir, NULL, &m, &e), 0);
+    assert_int_equal(manifest_load(temp_dir, NULL, &m, &e), 0);
     assert_int_equal(m.edges, 77);
     manifest_free(&m);
-    assert_int_equal(manifest_load(dir, "one", &m, &e), 0);
+    assert_int_equal(manifest_load(temp_dir, "one", &m, &e), 0);
     manifest_free(&m);
     manifest_free(&two[0]);
     manifest_free(&two[1]);
@@ -269,7 +257,7 @@ static void bad_manifests_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err e = {0};
         put("carol-build.json", bad[i]);
-        assert_true(manifest_load(dir, NULL, &m, &e) < 0);
+        assert_true(manifest_load(temp_dir, NULL, &m, &e) < 0);
         assert_int_equal(e.exit, ERR_EXIT_USAGE);
     }
     struct err e = {0};
@@ -281,7 +269,7 @@ static void digest_tree(const char *sub, const char *skip, char hex[65])
 {
     struct hasher *h = hash_begin();
     struct digest d;
-    char *path = fs_join(dir, sub);
+    char *path = fs_join(temp_dir, sub);
     assert_int_equal(source_digest(path, skip, h, NULL), 0);
     hash_end(h, &d);
     digest_hex(&d, hex);
@@ -291,13 +279,14 @@ static void digest_tree(const char *sub, const char *skip, char hex[65])
 static void source_digest_sees_what_counts(void **state)
 {
     (void)state;
-    char a[65], b[65], *src = fs_join(dir, "src"), *out = fs_join(dir, "src/out"), *git = NULL;
-    char *file = fs_join(dir, "src/f");
+    char a[65], b[65], *src = fs_join(temp_dir, "src"), *out = fs_join(temp_dir, "src/out"),
+                       *git = NULL;
+    char *file = fs_join(temp_dir, "src/f");
     assert_int_equal(fs_mkdirs(out, NULL), 0);
     put("src/f", "one");
     digest_tree("src", out, a);
     put("src/out/x", "made here");
-    git = fs_join(dir, "src/.git");
+    git = fs_join(temp_dir, "src/.git");
     assert_int_equal(fs_mkdirs(git, NULL), 0);
     put("src/.git/index", "1");
     digest_tree("src", out, b);
@@ -313,7 +302,7 @@ static void source_digest_sees_what_counts(void **state)
     put("src/g", "");
     digest_tree("src", out, b);
     assert_string_not_equal(a, b);
-    char *copy = fs_join(dir, "copy"), *inner = fs_join(dir, "copy/out");
+    char *copy = fs_join(temp_dir, "copy"), *inner = fs_join(temp_dir, "copy/out");
     assert_int_equal(source_copy(src, copy, out, NULL), 0);
     assert_false(fs_exists(inner));
     digest_tree("copy", NULL, a);
@@ -330,7 +319,7 @@ static void deps_are_read(void **state)
 {
     (void)state;
     struct strv files = {0};
-    char *path = fs_join(dir, "x.d");
+    char *path = fs_join(temp_dir, "x.d");
     put("x.d", "/w/x.o: a.c \\\n  dir\\ one/b.h \\\n  a$$b.h a.c\n");
     assert_int_equal(source_read_deps(path, &files, NULL), 0);
     assert_int_equal(files.n, 3);
@@ -356,5 +345,5 @@ int main(void)
         cmocka_unit_test(deps_are_read),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+    return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }
