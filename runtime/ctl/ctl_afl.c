@@ -14,6 +14,7 @@
 #define CALIBRATION_NS INT64_C(10000000) /* what a request may wait for a calibration */
 #define STEPS_MOST 5000 /* entries passed over in a row on the way to one that is quick */
 #define HAVOC_WAIT_NS INT64_C(500000000) /* what imports may wait for a havoc stage, at first */
+#define ASK_PERCENT 6 /* afl-fuzz's default: how often havoc asks us for a mutation */
 
 enum way { WAY_HAVOC = 0, WAY_ADDRESS, WAY_FUZZ };
 
@@ -143,7 +144,8 @@ static void park_in_calibration(void)
 }
 
 /* Entries, by their number, whose last visit reached the havoc stage: their deterministic stage is done or
- * not due, so they get there again within a few executions. */
+ * not due, so they get there again within a few executions.  Until they become favourites: then a
+ * deterministic stage is due after all. */
 static struct {
     unsigned char *seen;
     size_t room;
@@ -167,6 +169,12 @@ static void note_quick(void)
     }
     quick.seen[i] = 1;
     quick.any = true;
+}
+
+static void note_slow(void)
+{
+    if (quick.current >= 0 && (size_t)quick.current < quick.room)
+        quick.seen[quick.current] = 0;
 }
 
 /* Is this entry to be fuzzed now? */
@@ -200,6 +208,7 @@ static void hurry_to_havoc(void *from)
         st.patience_ns *= 2;
         st.hurry = true;
         st.steps = 0;
+        note_slow();
         raise(SIGUSR1);
     }
 }
@@ -298,6 +307,16 @@ size_t afl_custom_havoc_mutation(void *data, unsigned char *buf, size_t n, unsig
     note_quick();
     st.armed = st.way == WAY_HAVOC && ctl_import_pending();
     return n;
+}
+
+/* Asked once, at the beginning of a havoc stage.  A call of ours costs no mutation, afl-fuzz does its own at
+ * every step; so while imports wait it asks at every step, and they are the first executions of the stage:
+ * on a slow target it may have no more than a dozen. */
+CTL_EXPORTED unsigned char afl_custom_havoc_mutation_probability(void *data);
+unsigned char afl_custom_havoc_mutation_probability(void *data)
+{
+    (void)data;
+    return st.way == WAY_HAVOC && ctl_import_pending() ? 100 : ASK_PERCENT;
 }
 
 /* afl-fuzz sleeps after warnings, for somebody to read them. */

@@ -1,0 +1,214 @@
+/* havoc_wait: the test plays afl-fuzz and calls the hooks of ctl_afl.c in its order: imports that wait for
+ * a havoc stage are not held up by entries that do not get there. */
+#include "../../runtime/ctl/ctl_afl.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define SLOW_NS INT64_C(20000000) /* one execution */
+#define DEFAULT_PERCENT 6         /* what afl-fuzz takes where a library does not say */
+
+/* The hooks, as afl-fuzz looks them up. */
+void *afl_custom_init(void *afl, unsigned seed);
+size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigned char **out);
+void afl_custom_post_run(void *data);
+unsigned char afl_custom_queue_get(void *data, const unsigned char *name);
+size_t afl_custom_havoc_mutation(void *data, unsigned char *buf, size_t n, unsigned char **out,
+                                 size_t max);
+unsigned char afl_custom_havoc_mutation_probability(void *data);
+
+/* The rest of the library: a page, a clock and an inbox of the test. */
+static struct ctl_page page = {.started = 1, .ready = 1};
+struct ctl_page *ctl_page = &page;
+static struct {
+    struct ctl_record record;
+    unsigned char bytes[4];
+} import = {.record = {.id = 7, .size = 4}, .bytes = "seed"};
+static int pending;
+static int64_t now_ns = 1;
+
+void ctl_safe_point(void)
+{
+}
+
+bool ctl_parking_wanted(void)
+{
+    return false;
+}
+
+void ctl_add_exec(void)
+{
+}
+
+void ctl_add_cycle(void)
+{
+}
+
+bool ctl_import_pending(void)
+{
+    return pending > 0;
+}
+
+const struct ctl_record *ctl_import_next(void)
+{
+    return pending ? pending--, &import.record : NULL;
+}
+
+void ctl_import_done(void)
+{
+}
+
+int64_t ctl_import_id(void)
+{
+    return -1;
+}
+
+void ctl_export(const char *name, int64_t id)
+{
+    (void)name;
+    (void)id;
+}
+
+int64_t ctl_real_ns(void)
+{
+    return now_ns;
+}
+
+void ctl_afl_on_init(void)
+{
+}
+
+void ctl_afl_on_new_entry(void)
+{
+}
+
+/* afl-fuzz itself. */
+static volatile sig_atomic_t skip;
+
+static void on_usr1(int sig)
+{
+    (void)sig;
+    skip = 1;
+}
+
+/* One execution, all from one place as in afl-fuzz.  Is it an import? */
+__attribute__((noinline)) static bool execute(void)
+{
+    static unsigned char own[16];
+    unsigned char *out;
+    size_t n = afl_custom_post_process(NULL, own, sizeof own, &out);
+    bool imported = out == import.bytes && n == import.record.size;
+    now_ns += SLOW_NS;
+    afl_custom_post_run(NULL);
+    return imported;
+}
+
+static bool select_entry(int i)
+{
+    char name[32];
+    snprintf(name, sizeof name, "queue/id:%06d,x", i);
+    skip = 0;
+    return afl_custom_queue_get(NULL, (const unsigned char *)name);
+}
+
+/* So many executions of a deterministic stage; false: abandoned by SIGUSR1. */
+static bool deterministic(int executions)
+{
+    while (executions-- > 0) {
+        execute();
+        if (skip)
+            return false;
+    }
+    return true;
+}
+
+/* A havoc stage of so many executions of one mutation each, whose random numbers are the highest: only
+ * what is certain happens.  How many were imports? */
+static int havoc(int executions)
+{
+    int percent = afl_custom_havoc_mutation_probability(NULL), imports = 0;
+    unsigned char buf[4] = "abcd", *out;
+    for (int i = 0; i < executions; i++) {
+        if (percent > 99)
+            afl_custom_havoc_mutation(NULL, buf, sizeof buf, &out, 100);
+        imports += execute();
+    }
+    return imports;
+}
+
+static void mark_quick(int entry)
+{
+    unsigned char buf[4] = "abcd", *out;
+    assert_true(select_entry(entry));
+    afl_custom_havoc_mutation(NULL, buf, sizeof buf, &out, 100);
+    execute();
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    signal(SIGUSR1, on_usr1);
+    assert_non_null(afl_custom_init(NULL, 0));
+    select_entry(0);
+    execute();
+    return 0;
+}
+
+static void all_imports_at_the_beginning_of_a_havoc_stage(void **state)
+{
+    (void)state;
+    pending = 0;
+    assert_int_equal(afl_custom_havoc_mutation_probability(NULL), DEFAULT_PERCENT);
+    pending = 5;
+    assert_true(select_entry(0));
+    assert_int_equal(havoc(12), 5); /* as short as the stage gets */
+    assert_int_equal(pending, 0);
+}
+
+/* An entry that had its havoc stage and is given a deterministic one later, when it became a favourite. */
+static void an_entry_that_was_quick_once_holds_nothing_up(void **state)
+{
+    (void)state;
+    mark_quick(1);
+    mark_quick(2);
+    pending = 2;
+    assert_true(select_entry(1));
+    assert_false(deterministic(1000)); /* put off */
+    assert_false(select_entry(1));     /* and not taken up again while imports wait */
+    assert_true(select_entry(2));
+    assert_int_equal(havoc(12), 2);
+    execute();
+    assert_true(select_entry(1)); /* nothing waits any more */
+}
+
+/* However many were put off: in the end one is fuzzed. */
+static void without_a_quick_entry_any_is_taken(void **state)
+{
+    (void)state;
+    mark_quick(3);
+    pending = 1;
+    assert_true(select_entry(3));
+    assert_false(deterministic(1000));
+    int passed = 0;
+    while (!select_entry(passed % 4 == 0 ? 3 : 9) && passed < 100000)
+        passed++;
+    assert_in_range(passed, 0, 99999);
+    assert_int_equal(havoc(12), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_imports_at_the_beginning_of_a_havoc_stage),
+        cmocka_unit_test(an_entry_that_was_quick_once_holds_nothing_up),
+        cmocka_unit_test(without_a_quick_entry_any_is_taken),
+    };
+    return cmocka_run_group_tests_name("havoc_wait", tests, setup, NULL);
+}
