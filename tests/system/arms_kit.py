@@ -7,6 +7,7 @@ import concurrent.futures
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,10 +65,31 @@ def clock_was_read(job):
     return seen.exists() and f"{program} 1800" in seen.read_text().splitlines()
 
 
+def wait(p, seconds):
+    """Until its end; what to say when it did not come."""
+    try:
+        p.wait(seconds)
+        return []
+    except subprocess.TimeoutExpired:
+        p.kill()
+        p.wait()
+        return [f"no end after {seconds} s"]
+
+
 def run(job):
-    done = subprocess.run([ARMS, job.arm, job.kind, job.target, job.phase], capture_output=True, text=True,
-                          env={**os.environ, "CAROL_SELF": CAROL, **job.env}, timeout=240, check=False)
-    return job, done
+    """The job, whether it went well, and the lines it printed, those of failed checks first."""
+    with tempfile.TemporaryFile("w+", errors="replace") as out:  # no pipe: whatever is left could keep it open
+        p = subprocess.Popen([ARMS, job.arm, job.kind, job.target, job.phase], stdout=out, stderr=out,
+                             env={**os.environ, "CAROL_SELF": CAROL, **job.env})
+        late = wait(p, 240)
+        out.seek(0)
+        lines = out.read().splitlines()
+    wrong = late + [x for x in lines if x.startswith("not ok")]
+    if job.phase == "clock" and not clock_was_read(job):
+        wrong.append("its fuzzer did not read the wrong clock")
+    if p.returncode and not wrong:
+        wrong.append(f"ended with {p.returncode}")
+    return job, not wrong, wrong + ["all of it:"] + lines
 
 
 def run_all(jobs):
@@ -75,11 +97,10 @@ def run_all(jobs):
     failed = 0
     print(f"1..{len(jobs)}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
-        for i, (job, done) in enumerate(pool.map(run, jobs), 1):
-            ok = done.returncode == 0 and (job.phase != "clock" or clock_was_read(job))
+        for i, (job, ok, lines) in enumerate(pool.map(run, jobs), 1):
             failed += not ok
             print(f"{'' if ok else 'not '}ok {i} - {job}", flush=True)
             if not ok or os.environ.get("CAROL_TEST_LONG"):
-                for line in (done.stdout + done.stderr).splitlines():
+                for line in lines:
                     print("# " + line, flush=True)
     return failed != 0

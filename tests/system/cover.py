@@ -391,15 +391,14 @@ def main():
     bad = 0
     with tempfile.TemporaryDirectory(prefix="carol-cover-") as tmp:
         for number, function in enumerate(TESTS, 1):
-            began = time.monotonic()
+            began, why = time.monotonic(), ""
             try:
                 function(pathlib.Path(tmp))
-                result = "ok"
-            except (AssertionError, KeyError, subprocess.TimeoutExpired) as error:
-                result, bad = "not ok", 1
-                print(f"# {type(error).__name__}: {error}"[:2000].replace("\n", "\n# "))
+            except (AssertionError, KeyError, OSError, ValueError, subprocess.TimeoutExpired) as error:
+                why = f"\n{type(error).__name__}: {error}"[:2000].replace("\n", "\n# ")
+                bad = 1
             name = function.__name__.replace("_", " ")
-            print(f"{result} {number} - {name} ({time.monotonic() - began:.1f} s)", flush=True)
+            print(f"{'not ok' if why else 'ok'} {number} - {name} ({time.monotonic() - began:.1f} s){why}", flush=True)
     return bad
 
 

@@ -229,7 +229,21 @@ def counting_sees_tests_that_never_ran(tmp):
     rows.append({"name": "c", "result": "ERROR", "stdout": "1..3\nok 1\n"})
     log.write_text("\n".join(json.dumps(r) for r in rows))
     out = run(ROOT / "tools/count-tests.py", log)
-    check((out.returncode, out.stdout) == (1, "3 passed, 2 failed, 1 skipped\n"), out.stdout)
+    check(out.returncode == 1 and out.stdout.endswith("\n3 passed, 2 failed, 1 skipped\n"), out.stdout)
+
+
+@test
+def failures_are_told_with_their_reasons_at_the_end(tmp):
+    said = "ok 1 - x\n# a remark\nnot ok 2 - y\n# it was 5\n# not 6\nok 3 - z\n# another remark\n"
+    rows = [{"name": "good", "result": "OK", "stdout": "ok 1 - g\n1..1\n", "stderr": "chatter"},
+            {"name": "bad", "result": "ERROR", "returncode": 1, "duration": 2.4, "stdout": said + "1..3\n"},
+            {"name": "hung", "result": "TIMEOUT", "returncode": -15, "stdout": "ok 1 - first\n# begins the second\n"},
+            {"name": "died", "result": "ERROR", "returncode": 1, "stdout": "ok 1 - f\n", "stderr": "Traceback\nKeyError"}]
+    (tmp / "log.json").write_text("\n".join(json.dumps(r) for r in rows))
+    out = run(ROOT / "tools/count-tests.py", tmp / "log.json").stdout
+    check("FAILED bad: error, exit code 1, 2 s\nnot ok 2 - y\n# it was 5\n# not 6\n\n" in out, out)
+    check("FAILED hung: timeout" in out and "# begins the second" in out and "\nTraceback\nKeyError\n" in out, out)
+    check("remark" not in out and "good" not in out and out.splitlines()[-1] == "3 passed, 3 failed, 0 skipped", out)
 
 
 @test
