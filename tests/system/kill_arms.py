@@ -6,14 +6,12 @@ killed target costs nothing, a killed fuzzer goes on from its own directory, a k
 no process and no shared memory, and the next run removes its directory.  TAP on stdout."""
 import os, signal, subprocess, sys, tempfile, time
 
+sys.dont_write_bytecode = True
+from campaign_kit import Tap, wait_until
+
 carol, root = sys.argv[1:3]
-checks = [0, 0]
-
-
-def check(ok, what):
-    checks[0] += 1
-    checks[1] += not ok
-    print(f"{'' if ok else 'not '}ok {checks[0]} - {what}", flush=True)
+TAP = Tap()
+check = TAP.ok
 
 
 def children(pid):
@@ -35,28 +33,33 @@ def tree(pid):
     return levels[:-1]
 
 
-def until(what, seconds=20.0):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        got = what()
-        if got:
-            return got
-        time.sleep(0.02)
-    return None
-
-
-def alive(pid):
+def born(pid):
+    """When it was started, in ticks; None: it is gone or a zombie.  A number alone may be somebody else's later."""
     try:
         with open(f"/proc/{pid}/stat") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+            fields = f.read().rsplit(")", 1)[1].split()
     except OSError:
-        return False
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
 
 
-def segments_of(pids):
+def segments_of(pids, since):
+    """Shared memory made by these processes since that time."""
     with open("/proc/sysvipc/shm") as f:
         rows = [line.split() for line in f.readlines()[1:]]
-    return [r[1] for r in rows if int(r[4]) in pids]
+    return [r for r in rows if int(r[4]) in pids and int(r[13]) >= since]
+
+
+def kill(pids):
+    """Those of them that are there; how many."""
+    killed = 0
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+            killed += 1
+        except ProcessLookupError:
+            pass  # it ended by itself
+    return killed
 
 
 class Run:
@@ -74,36 +77,37 @@ class Run:
 
     def level(self, n):
         """Pids n levels below the supervisor, once there are some (2: the fuzzer)."""
-        return until(lambda: (tree(self.p.pid) + [[]] * 9)[n])
+        return wait_until(lambda: (tree(self.p.pid) + [[]] * 9)[n], every=0.02) or []
 
 
 def kill_each(fuzzer, build, tmp, env, how):
+    began = int(time.time())
     r = Run(fuzzer, build, tmp, env)
     name = f"{fuzzer}{how}"
     r.turn()
-    depth = len(until(lambda: len(tree(r.p.pid)) > 3 and tree(r.p.pid)) or [])
-    target = r.level(depth - 1)
-    for pid in target or []:
-        os.kill(pid, signal.SIGKILL)
+    # the target is below supervisor, init and fuzzer; it may end by itself before we get to it
+    killed = wait_until(lambda: len(levels := tree(r.p.pid)) > 3 and kill(levels[-1]), every=0.02)
     line = r.turn() + r.turn()
-    check(bool(target) and line.count("\n") == 2, f"{name}: kill -9 of its target, the run goes on")
-    fuzzer_pid = r.level(2)
-    os.kill(fuzzer_pid[0], signal.SIGKILL)
+    check(killed and line.count("\n") == 2, f"{name}: kill -9 of its target, the run goes on", f"{killed}\n{line}")
+    killed = kill(r.level(2)[:1])
+    lines = [r.turn() for _ in range(3)]  # the turn may just have ended, and the next one
+    died = [i for i, line in enumerate(lines) if "died" in line]
+    check(killed and died, f"{name}: kill -9 of the fuzzer is told", f"{killed}\n{''.join(lines)}")
     line = r.turn()
-    if "died" not in line:  # the turn had just ended
-        line = r.turn()
-    check("died" in line, f"{name}: kill -9 of the fuzzer is told")
-    line = r.turn()
-    check(line and "died" not in line, f"{name}: the next turn works")
-    everything = set()
+    check(line and "died" not in line, f"{name}: the next turn works", line)
+    everything = {}
     for _ in range(20):  # file targets come and go
-        everything |= {p for level in tree(r.p.pid)[1:] for p in level}
+        everything |= {p: born(p) for level in tree(r.p.pid)[1:] for p in level}
         time.sleep(0.01)
     r.p.kill()
     r.p.wait()
-    check(len(everything) >= 2 and until(lambda: not any(map(alive, everything))),
-          f"{name}: kill -9 of the supervisor, none of its {len(everything)} processes is left")
-    check(not segments_of(everything | {r.p.pid}), f"{name}: no shared memory is left")
+    wait_until(lambda: not [p for p, at in everything.items() if at and born(p) == at])
+    left = [p for p, at in everything.items() if at and born(p) == at]
+    check(len(everything) >= 2 and not left, f"{name}: kill -9 of the supervisor, none of its processes is left",
+          f"{left} of {everything}")
+    wait_until(lambda: not segments_of({*everything, r.p.pid}, began), 10)
+    left = segments_of({*everything, r.p.pid}, began)
+    check(not left, f"{name}: no shared memory is left", left)
 
 
 def main():
@@ -128,9 +132,9 @@ def main():
                         "1", "--turn", "0.2"], env={**os.environ, "TMPDIR": tmp + "/tmp"},
                        stdout=subprocess.DEVNULL, check=False)
         check(len(left) == 1 and not os.listdir(tmp + "/tmp"),
-              "a run removes the directories that killed ones left, and leaves none")
-    print(f"1..{checks[0]}")
-    return checks[1] != 0
+              "a run removes the directories that killed ones left, and leaves none",
+              f"{left} {os.listdir(tmp + '/tmp')}")
+    return TAP.done()
 
 
 sys.exit(main())
