@@ -9,13 +9,14 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from campaign_kit import (COMMITTED, LATE, VOID, Carol, Tap, orphan_segments, rows, twice_imported,
-                          unharvested)
+from campaign_kit import (COMMITTED, LATE, VOID, Carol, Tap, orphan_segments, own_shared_memory, rows,
+                          twice_imported, unharvested)
 
 CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
 TOTE = ROOT / "examples" / "tote"
 TEMP = Path(tempfile.mkdtemp(prefix="carol-campaign-"))
 TEMP.chmod(0o755)
+own_shared_memory()
 carol = Carol(CAROL)
 tap = Tap()
 ok = tap.ok
@@ -83,7 +84,7 @@ def whole(what, out, witness):
     replays(what, out)
 
 
-def short(name, builds, *args, limit=60):
+def short(name, builds, *args, limit=180):
     out = TEMP / name
     code, text = carol.run("fuzz", "-b", builds, "-o", out, "-j", 2, "--turn", "1s", *args, limit=limit)
     return out, code, text

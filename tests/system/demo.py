@@ -17,13 +17,24 @@ TEMP = Path(tempfile.mkdtemp(prefix="carol-demo-"))
 TAP = Tap()
 
 
+BUG = re.compile(r"^ +[0-9]+ [a-zA-Z-]+ in [a-z_]+, tote[a-z_]*\.c:[0-9]+$", re.M)
+
+
+def demo():
+    """Exit code and output.  A busy machine finds no bug in a few seconds: then it is given as long as a newcomer's."""
+    for seconds in ("9", "30", "60"):
+        done = subprocess.run([ROOT / "tools" / "demo.sh", seconds], cwd=TEMP, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False,
+                              env={**os.environ, "DEMO": str(TEMP / "demo"), "CAROL": CAROL})
+        if done.returncode != 0 or BUG.search(done.stdout):
+            break
+    return done.returncode, done.stdout
+
+
 def main():
-    done = subprocess.run([ROOT / "tools" / "demo.sh", "9"], cwd=TEMP, text=True, capture_output=True, timeout=110,
-                          env={**os.environ, "DEMO": str(TEMP / "demo"), "CAROL": CAROL}, check=False)
-    text = done.stdout + done.stderr
-    TAP.ok(done.returncode == 0, "the demo runs to its end", text)
-    TAP.ok(re.search(r"^ +[0-9]+ [a-zA-Z-]+ in [a-z_]+, tote[a-z_]*\.c:[0-9]+$", text, re.M),
-           "it names a bug by fault and place", text)
+    code, text = demo()
+    TAP.ok(code == 0, "the demo runs to its end", text)
+    TAP.ok(BUG.search(text), "it names a bug by fault and place", text)
     TAP.ok(re.search(r"^([0-9]+) decisions, \1 come out exactly", text, re.M), "every decision of it replays", text)
     TAP.ok("\nNext:" in text and "--resume" in text, "and it says what to type next", text)
     TAP.tidy(TEMP)

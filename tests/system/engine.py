@@ -85,7 +85,8 @@ def disobedient(tmp, build, script, reason):
     r = run(tmp, "selftest", "honggfuzz", "-b", build, "--json", CAROL_ENGINES=fake)
     got = json.loads(r.stdout)["fuzzers"]["honggfuzz"]
     check(r.returncode == 3 and not got["ok"] and reason in got["why"] and nothing_left(tmp),
-          f"selftest: '{script}' instead of honggfuzz fails: {got['why']}", f"{r.returncode} {os.listdir(tmp + '/tmp')}")
+          f"selftest: '{script}' instead of honggfuzz fails: {got['why']}",
+          f"{r.returncode} {os.listdir(tmp + '/tmp')}")
 
 
 def main():

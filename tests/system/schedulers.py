@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
-from campaign_kit import (Carol, Tap, engines_of, orphan_segments, rows, segments, turns_done,
-                          wait_until)
+from campaign_kit import (Carol, Tap, engines_of, go_on_until, orphan_segments, own_shared_memory, rows, segments,
+                          turns_done, wait_until)
 
 CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
 TOTE = ROOT / "examples" / "tote"
@@ -22,6 +22,7 @@ FUZZERS = "aflpp,honggfuzz,radamsa"
 KILLED = ("contextual", "autofz")  # the one with most to learn, the one that goes by the clock
 TEMP = Path(tempfile.mkdtemp(prefix="carol-schedulers-"))
 SIGNALS = 15
+own_shared_memory()
 carol = Carol(CAROL)
 tap = Tap()
 ok = tap.ok
@@ -71,6 +72,8 @@ def explains(name, out):
 def short(name):
     out = TEMP / name.replace(":", "-")
     code, text = carol.run(*fuzz(name, out, "3s"))
+    if code == 0:
+        code, text = go_on_until(lambda: turns_done(out) >= 4, out, carol, 3)
     if not ok(code == 0, f"{name}: a campaign of a few seconds ends with 0", f"{code}\n{text}"):
         return
     if replays(name, out):
@@ -88,8 +91,7 @@ def killed(name):
     p.kill()
     p.wait()
     was = turns_done(out)
-    elapsed = rows(out, "SELECT elapsed_ns FROM clock")[0][0] / 1e9
-    code, text = carol.run("fuzz", "--resume", out, "-d", f"{elapsed + 2.5:.1f}s")
+    code, text = go_on_until(lambda: turns_done(out) > was, out, carol, 2.5)
     ok(code == 0 and turns_done(out) > was >= 7, f"{name}: killed with -9, it goes on",
        f"{code}\n{text}\n{was} {turns_done(out)}")
     replays(f"{name}, killed and resumed", out)

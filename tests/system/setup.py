@@ -238,7 +238,8 @@ def failures_are_told_with_their_reasons_at_the_end(tmp):
     rows = [{"name": "good", "result": "OK", "stdout": "ok 1 - g\n1..1\n", "stderr": "chatter"},
             {"name": "bad", "result": "ERROR", "returncode": 1, "duration": 2.4, "stdout": said + "1..3\n"},
             {"name": "hung", "result": "TIMEOUT", "returncode": -15, "stdout": "ok 1 - first\n# begins the second\n"},
-            {"name": "died", "result": "ERROR", "returncode": 1, "stdout": "ok 1 - f\n", "stderr": "Traceback\nKeyError"}]
+            {"name": "died", "result": "ERROR", "returncode": 1, "stdout": "ok 1 - f\n",
+             "stderr": "Traceback\nKeyError"}]
     (tmp / "log.json").write_text("\n".join(json.dumps(r) for r in rows))
     out = run(ROOT / "tools/count-tests.py", tmp / "log.json").stdout
     check("FAILED bad: error, exit code 1, 2 s\nnot ok 2 - y\n# it was 5\n# not 6\n\n" in out, out)
