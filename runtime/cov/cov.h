@@ -59,8 +59,15 @@ const uintptr_t *carol_cov_walk_next(struct cov_walk *w);
 /* sites.c */
 void carol_cov_sites_set(void); /* in the server: flags are set without asking whether they are */
 
+/* threads.c */
+bool carol_cov_threads(void);
+bool carol_cov_threads_since(void); /* the same at no cost where none was started */
+
 /* flags.c */
-bool carol_cov_flags_place(unsigned char *area, uint64_t len, int fd, uint64_t off);
+/* apart: the server has threads that set flags as well.  Its own are then not the shared ones; each worker,
+ * which has no thread but its own, changes over with carol_cov_flags_join. */
+bool carol_cov_flags_place(unsigned char *area, uint64_t len, int fd, uint64_t off, bool apart);
+void carol_cov_flags_join(int fd);
 void carol_cov_flags_guard(void); /* in a worker: copy on crash and exit, where not shared */
 void carol_cov_flags_clear(void);
 void carol_cov_flags_touch(void);                   /* in a worker: map them all at once */

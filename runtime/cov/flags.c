@@ -21,6 +21,9 @@
 
 static uint64_t *scratch; /* bits of one module */
 static bool any_copied;
+static bool apart;          /* the flags of this process are not the shared ones */
+static unsigned char *area; /* of all modules, in the shared memory at area_off */
+static uint64_t area_off;
 
 /* Do [lo, hi) hold only these three tables of the module? */
 static bool pages_are_ours(const struct cov_module *m, uintptr_t lo, uintptr_t hi)
@@ -38,21 +41,33 @@ static bool pages_are_ours(const struct cov_module *m, uintptr_t lo, uintptr_t h
     return before && after;
 }
 
-static bool place_module(struct cov_module *m, unsigned char *area, uint64_t len, int fd,
-                         uint64_t off, uint64_t *used)
+static uintptr_t first_page(const struct cov_module *m)
 {
-    uintptr_t lo = (uintptr_t)m->flags & ~(PAGE - 1);
-    uintptr_t hi = ((uintptr_t)m->flags_end + PAGE - 1) & ~(PAGE - 1);
+    return (uintptr_t)m->flags & ~(PAGE - 1);
+}
+
+static uintptr_t last_page(const struct cov_module *m)
+{
+    return ((uintptr_t)m->flags_end + PAGE - 1) & ~(PAGE - 1);
+}
+
+/* The shared memory takes the place of the pages with the module's flags. */
+static bool map_shared(const struct cov_module *m, int fd)
+{
+    uintptr_t lo = first_page(m);
+    unsigned char *at = m->mirror - ((uintptr_t)m->flags - lo);
+    memcpy(at, (void *)lo, last_page(m) - lo);
+    return mmap((void *)lo, last_page(m) - lo, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+                (off_t)(area_off + (uint64_t)(at - area))) != MAP_FAILED;
+}
+
+static bool place_module(struct cov_module *m, uint64_t len, int fd, uint64_t *used)
+{
+    uintptr_t lo = first_page(m), hi = last_page(m);
     if (*used + (hi - lo) > len)
         return false;
-    unsigned char *at = area + *used;
-    m->shared = pages_are_ours(m, lo, hi);
-    m->mirror = at + ((uintptr_t)m->flags - lo);
-    if (m->shared) {
-        memcpy(at, (void *)lo, hi - lo);
-        m->shared = mmap((void *)lo, hi - lo, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-                         (off_t)(off + *used)) != MAP_FAILED;
-    }
+    m->mirror = area + *used + ((uintptr_t)m->flags - lo);
+    m->shared = pages_are_ours(m, lo, hi) && (apart || map_shared(m, fd));
     any_copied |= !m->shared;
     *used += hi - lo;
     return true;
@@ -66,24 +81,39 @@ static void do_not_fork(const void *from, const void *to)
         madvise((void *)lo, hi - lo, MADV_DONTFORK);
 }
 
-bool carol_cov_flags_place(unsigned char *area, uint64_t len, int fd, uint64_t off)
+bool carol_cov_flags_place(unsigned char *at, uint64_t len, int fd, uint64_t off, bool stay_apart)
 {
     uint64_t used = 0;
     uint32_t most = 0;
+    area = at;
+    area_off = off;
+    apart = stay_apart;
     for (uint32_t i = 0; i < carol_cov_n_modules; i++) {
         struct cov_module *m = &carol_cov_modules[i];
-        if (!place_module(m, area, len, fd, off, &used))
+        if (!place_module(m, len, fd, &used))
             return false;
         if (m->shared) {
-            do_not_fork(m->cfs, (void *)((uintptr_t)m->flags & ~(PAGE - 1)));
-            do_not_fork((void *)(((uintptr_t)m->flags_end + PAGE - 1) & ~(PAGE - 1)),
-                        m->pcs + m->n_pcs);
+            do_not_fork(m->cfs, (void *)first_page(m));
+            do_not_fork((void *)last_page(m), m->pcs + m->n_pcs);
         }
         if (m->n > most)
             most = m->n;
     }
     scratch = mmap(NULL, most / 8 + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return scratch != MAP_FAILED;
+}
+
+void carol_cov_flags_join(int fd)
+{
+    if (!apart)
+        return;
+    apart = false;
+    for (uint32_t i = 0; i < carol_cov_n_modules; i++) {
+        struct cov_module *m = &carol_cov_modules[i];
+        m->shared = m->shared && map_shared(m, fd); /* if not, it is copied */
+        any_copied |= !m->shared;
+    }
+    carol_cov_flags_clear();
 }
 
 static void copy_out(void)
@@ -120,7 +150,7 @@ void carol_cov_flags_clear(void)
     for (uint32_t i = 0; i < carol_cov_n_modules; i++) {
         struct cov_module *m = &carol_cov_modules[i];
         memset(m->flags, 0, m->n);
-        if (!m->shared)
+        if (!m->shared || apart)
             memset(m->mirror, 0, m->n);
     }
 }
@@ -147,7 +177,7 @@ static void read_bits(uint64_t *bits, bool mirrors)
         memset(bits, 0, words * 8);
     for (uint32_t i = 0; i < carol_cov_n_modules; i++) {
         struct cov_module *m = &carol_cov_modules[i];
-        const unsigned char *flags = mirrors && !m->shared ? m->mirror : m->flags;
+        const unsigned char *flags = mirrors && (!m->shared || apart) ? m->mirror : m->flags;
         if (m->base % 64 == 0 && carol_cov_n_modules == 1) {
             carol_cov_bits(bits, flags, m->n);
             continue;

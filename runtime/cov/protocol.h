@@ -27,7 +27,7 @@
 #define COV_ENV_DUMP "CAROL_DUMP" /* write the table to this file and exit */
 #define COV_ENV_ASK "CAROL_ASK"   /* leave the code as it was built (sites.c) */
 
-#define COV_MAGIC "CAROLCV3" /* another number whenever anything here changes */
+#define COV_MAGIC "CAROLCV4" /* another number whenever anything here changes */
 #define COV_NONE UINT32_MAX
 
 enum cov_status { /* the numbers of enum run_status */
@@ -80,8 +80,8 @@ struct cov_hello {
     uint32_t n_edges, n_modules;
     uint64_t layout;   /* hash of all block offsets; also in the table */
     uint32_t remapped; /* modules whose flags are in shared memory; the others are copied */
-    uint32_t pad;
-    char error[128]; /* empty: all is well */
+    uint32_t threads;  /* 1: it has threads besides the one that serves; workers do not have them */
+    char error[128];   /* empty: all is well */
 };
 
 struct cov_req { /* inputs [first, first + count) whose slot is not final */

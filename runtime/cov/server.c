@@ -39,7 +39,7 @@ static struct sigaction old_chld;
 static uint64_t *known, *before; /* edges; before: known when the second tier began */
 static struct order *order;
 static struct pick *picked;
-static bool by_stdin;
+static bool by_stdin, threads;
 
 bool carol_cov_wanted(void)
 {
@@ -79,15 +79,15 @@ static const char *attach(void)
     if (shm.base == MAP_FAILED || shm.data == MAP_FAILED || !known || !before || !order || !picked)
         return "no memory";
     shm.live = (struct cov_hdr *)(void *)shm.base;
-    if (!carol_cov_flags_place(shm.base + shm.h.flags, shm.h.flags_len, COV_FD_SHM, shm.h.flags))
+    if (!carol_cov_flags_place(shm.base + shm.h.flags, shm.h.flags_len, COV_FD_SHM, shm.h.flags,
+                               threads))
         return "the flags do not fit";
     carol_cov_ring = (struct cov_call *)(void *)(shm.base + shm.h.ring);
     carol_cov_ring_cap = shm.h.ring_cap;
     carol_cov_ring_n = &shm.live->ring_n;
     carol_cov_seen_mask = shm.h.seen_cap - 1;
-    carol_cov_seen = (uint64_t *)(void *)(shm.base + shm.h.seen);
-    memset(carol_cov_seen, 0,
-           (size_t)shm.h.seen_cap * 8); /* the addresses in it were another run's */
+    /* The addresses in it were another run's.  Only workers note calls. */
+    memset(shm.base + shm.h.seen, 0, (size_t)shm.h.seen_cap * 8);
     return NULL;
 }
 
@@ -406,13 +406,15 @@ static void begin(void)
     struct cov_hello hello = {.n_edges = carol_cov_n_edges, .n_modules = carol_cov_n_modules};
     const char *kind = getenv(COV_ENV);
     by_stdin = kind && strcmp(kind, "stdin") == 0;
+    threads = carol_cov_threads();
     const char *error = attach();
     if (!error && !run_input)
         error = open_input();
-    if (!error)
+    if (!error && !threads) /* code that may be running is not rewritten */
         carol_cov_sites_set();
     memcpy(hello.magic, COV_MAGIC, sizeof hello.magic);
     hello.layout = error ? 0 : carol_cov_layout();
+    hello.threads = threads;
     for (uint32_t i = 0; i < carol_cov_n_modules; i++)
         hello.remapped += carol_cov_modules[i].shared;
     if (error)

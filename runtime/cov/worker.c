@@ -20,6 +20,8 @@ void carol_cov_worker_setup(const struct cov_shm *s, const struct cov_req *q)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid(); /* a signal to its process group reaches nobody else */
+    carol_cov_flags_join(COV_FD_SHM);
+    carol_cov_seen = (uint64_t *)(void *)(s->base + s->h.seen);
     close(COV_FD_SHM);
     close(COV_FD_SOCK);
     if (q->mem_bytes) {
@@ -86,7 +88,7 @@ void carol_cov_worker(const struct cov_shm *s, const struct cov_req *q, uint32_t
         slot->signal = 0;
         before = now;
         __atomic_store_n(&slot->status, COV_RUN_OK, __ATOMIC_RELEASE);
-        if ((uint64_t)r.ru_maxrss > most_kb || has_children())
+        if ((uint64_t)r.ru_maxrss > most_kb || has_children() || carol_cov_threads_since())
             break; /* leaking, or something of it still runs: the next input gets a fresh one */
     }
     _exit(0);

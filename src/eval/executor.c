@@ -13,6 +13,7 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "eval/area.h"
 #include "eval/launch.h"
@@ -294,9 +295,21 @@ static const char *check_hello(const struct executor *x, struct cov_hello *h)
     return NULL;
 }
 
+static void tell_of_threads(const struct executor *x)
+{
+    static bool told; /* by one of them for all */
+    if (!told)
+        log_warn("%s has threads before its first input; inputs are measured in copies of the process "
+                 "without them, so one that waits for such a thread will count as a hang",
+                 x->opts.target->family[FAMILY_NEUTRAL].binary);
+    told = true;
+}
+
 static void on_hello(struct executor *x, struct cov_hello *h)
 {
     const char *why = check_hello(x, h);
+    if (!why && h->threads)
+        tell_of_threads(x);
     if (!why) {
         x->phase = PHASE_READY;
         loop_timer_clear(x->loop, &x->watchdog);

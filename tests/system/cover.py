@@ -204,6 +204,30 @@ def what_an_input_owes_to_others_is_not_its_own(tmp):
 
 
 @test
+def a_thread_of_the_start_shows_in_no_result(tmp):
+    """It runs in the server, beside every worker; its code is nobody's."""
+    alone = build(tmp / "no-thread", HERE / "threads.c", "--", "-DONLY_LEFT")
+    built = build(tmp / "thread", HERE / "threads.c")
+    some = write_inputs(tmp / "plain", {f"p{i:02}": b"n" + b"<" * (i % 2) for i in range(40)})
+    for how in ([], ["--per-worker", "1"]):
+        want, answer = cover(alone, *how, some), cover(built, *how, some)
+        for name, one in answer["by"].items():
+            check(one["status"] == "ok" and one["edges"] == want["by"][name]["edges"],
+                  f"{name} {how}: {one}, without the thread {want['by'][name]}")
+
+
+@test
+def a_thread_that_an_input_leaves_shows_in_no_other_result(tmp):
+    built = tmp / "no-thread"
+    names = {f"{i:02}{letter}": letter.encode() for i, letter in enumerate("aTbcdTefghi" * 3)}
+    together = cover(built, write_inputs(tmp / "some-T", names))
+    alone = cover(built, "--per-worker", "1", *(tmp / "some-T" / n for n in names if "T" not in n))
+    for name, one in alone["by"].items():
+        check(together["by"][name]["set"] == one["set"], f"{name}: {one} {together['by'][name]}")
+    check(together["executor"]["workers"] < 2 * len(names), "only they cost a worker")
+
+
+@test
 def the_number_of_executors_changes_no_result(tmp):
     det, ends = tmp / "det", [tmp / "planted" / n for n in "SAX"]
     answers = [cover(tmp / "large", "-j", jobs, det, *ends, det, *ends, det) for jobs in "124"]
