@@ -71,17 +71,19 @@ static int store_calls_of(struct turn *t, struct err *e)
     return rc;
 }
 
-static void account(struct turn *t)
+/* To the slot it ran in, whichever finishes it.  A leftover is measured before the clock runs. */
+static const struct store_slot *account(struct turn *t)
 {
-    struct slot *s = t->m->slot;
-    t->row.eval_ns = loop_now(s->c->loop) - t->eval_from;
-    if (!s->c->started && !s->c->stopping)
-        return; /* a leftover finished before the clock runs */
-    s->used.fuzz_ns += t->row.active_ns;
-    s->used.eval_ns += t->row.eval_ns;
-    s->used.wall_ns = campaign_now(s->c);
-    s->used.idle_ns = s->used.wall_ns - s->used.fuzz_ns - s->used.eval_ns;
-    s->c->f.tally.slot[s->n] = s->used;
+    struct campaign *c = t->m->c;
+    struct store_slot *used = &c->slots[t->row.slot].used;
+    t->row.eval_ns = loop_now(c->loop) - t->eval_from;
+    used->fuzz_ns += t->row.active_ns;
+    if (c->started || c->stopping)
+        used->eval_ns += t->row.eval_ns;
+    used->wall_ns = campaign_now(c);
+    used->idle_ns = used->wall_ns - used->fuzz_ns - used->eval_ns;
+    c->f.tally.slot[t->row.slot] = *used;
+    return used;
 }
 
 static void fold_results(struct turn *t)
@@ -111,7 +113,7 @@ int turn_commit(struct turn *t, struct err *e)
     t->row.at_decision = (int64_t)c->f.t;
     if (t->row.state == TURN_PARKED)
         t->row.state = TURN_COMMITTED;
-    account(t);
+    const struct store_slot *used = account(t);
     int rc = store_begin(c->store, e);
     for (size_t i = 0; rc == 0 && i < t->job.n; i++)
         rc = store_result(t, i, e);
@@ -124,7 +126,7 @@ int turn_commit(struct turn *t, struct err *e)
     if (rc == 0)
         rc = store_ledger_facts(c, e);
     if (rc == 0)
-        rc = store_slot_put(c->store, t->row.slot, &t->m->slot->used, e);
+        rc = store_slot_put(c->store, t->row.slot, used, e);
     if (rc == 0)
         rc = store_clock(c->store, t->row.end_ns, e);
     if (rc == 0)

@@ -120,6 +120,8 @@ static int store_found(struct turn *t, struct err *e)
     if (rc == 0)
         rc = store_turn_parked(c->store, &t->row, t->found.cursor, e);
     if (rc == 0)
+        rc = store_clock(c->store, t->row.parked_ns, e);
+    if (rc == 0)
         rc = store_commit(c->store, e);
     if (rc < 0)
         store_rollback(c->store);

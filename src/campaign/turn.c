@@ -92,6 +92,8 @@ int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, str
     if (rc == 0 && (rc = store_turn_begin(c->store, &t->row, b.p, b.len, e)) == 0)
         rc = claim_imports(c, t, e);
     if (rc == 0)
+        rc = store_clock(c->store, t->row.start_ns, e);
+    if (rc == 0)
         rc = store_commit(c->store, e);
     if (rc < 0)
         store_rollback(c->store);

@@ -99,12 +99,17 @@ int store_slot_put(struct store *s, int slot, const struct store_slot *v, struct
 int store_slots(struct store *s, struct store_slot *out, int max)
 {
     struct query q;
-    if (db_query(s, &q, "SELECT fuzz_ns, eval_ns, idle_ns, wall_ns FROM slots ORDER BY slot",
+    if (db_query(s, &q, "SELECT slot, fuzz_ns, eval_ns, idle_ns, wall_ns FROM slots ORDER BY slot",
                  NULL) < 0)
         return 0;
     int n = 0;
-    while (n < max && db_step(&q, NULL) > 0) {
-        struct store_slot *v = &out[n++];
+    while (db_step(&q, NULL) > 0) {
+        int64_t slot = db_int(&q);
+        if (slot < n || slot >= max)
+            break;
+        while (n <= slot)
+            out[n++] = (struct store_slot){0};
+        struct store_slot *v = &out[slot];
         v->fuzz_ns = db_int(&q);
         v->eval_ns = db_int(&q);
         v->idle_ns = db_int(&q);

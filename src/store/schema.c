@@ -132,19 +132,30 @@ static int refuse_foreign(struct store *s, int64_t version, int64_t application,
     return 0;
 }
 
+/* Was it killed while it was being made, between two steps or before the first thing a campaign writes?  Then
+ * there is nothing in it but tables. */
+static int never_begun(struct store *s, int64_t version, int64_t application, bool *yes,
+                       struct err *e)
+{
+    int64_t settings;
+    *yes = !version && !application;
+    if (application != APPLICATION_ID || version < 1 || version > VERSION)
+        return 0;
+    int rc = pragma_int(s, "SELECT count(*) FROM settings", &settings, e);
+    *yes = rc == 0 && settings == 0;
+    return rc;
+}
+
 int schema_create(struct store *s, struct err *e)
 {
     int64_t version, application;
+    bool empty = false;
     int rc = versions(s, &version, &application, e);
+    if (rc == 0)
+        rc = never_begun(s, version, application, &empty, e);
     if (rc < 0)
         return rc;
-    if (version == VERSION && application == APPLICATION_ID) {
-        int64_t
-            settings; /* the first thing a campaign writes: without any it was killed before it began */
-        if ((rc = pragma_int(s, "SELECT count(*) FROM settings", &settings, e)) < 0 || !settings)
-            return rc;
-    }
-    if (version || application) { /* version 0 without an id: killed while it was being made */
+    if (!empty) {
         rc = err_usage(e,
                        "%s already holds a campaign: go on with carol fuzz --resume %s, or give "
                        "another -o",
@@ -153,7 +164,7 @@ int schema_create(struct store *s, struct err *e)
             e->code = -EEXIST;
         return -EEXIST;
     }
-    return migrate(s, 0, e);
+    return migrate(s, version, e);
 }
 
 int schema_open(struct store *s, struct err *e)

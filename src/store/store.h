@@ -213,7 +213,8 @@ typedef int store_call_fn(void *arg, uint32_t round, uint32_t caller, uint32_t c
 CAROL_MUST_CHECK int store_calls(struct store *s, store_call_fn *fn, void *arg, struct err *e);
 
 /* --- clock and slots --------------------------------------------------------------------------- */
-/* Campaign time survives restarts: elapsed so far, written at every commit and by a ticker. */
+/* Campaign time survives restarts: elapsed so far, never less than before, written by a ticker and in every
+ * transaction that records a time, so that after a kill it is not behind the journal. */
 CAROL_MUST_CHECK int store_clock(struct store *s, int64_t elapsed_ns, struct err *e);
 struct store_slot {
     int64_t fuzz_ns, eval_ns, idle_ns, wall_ns;
@@ -227,6 +228,7 @@ struct store_totals { /* turns: committed ones */
     uint64_t turns, seeds, shared, crashes, hangs, execs, edges_events;
 };
 CAROL_MUST_CHECK int store_totals(struct store *s, struct store_totals *t, struct err *e);
-int store_slots(struct store *s, struct store_slot *out, int max); /* number of slots */
+/* By their numbers, those without an account all 0; returns how many, up to the last that has one. */
+int store_slots(struct store *s, struct store_slot *out, int max);
 
 #endif

@@ -138,7 +138,6 @@ int store_late_begin(struct store *s, struct store_turn *t, struct err *e)
     return insert_turn(s, t, TURN_LATE, e);
 }
 
-/* Turns only move forward: a committed one is never touched again. */
 /* A turn is parked once, from running (a late one never runs), and completed once, from whatever it was. */
 static int update_turn(struct store *s, const struct store_turn *t, enum turn_state state,
                        bool completes, struct err *e)

@@ -97,6 +97,25 @@ static void an_older_record_is_migrated_a_newer_refused(void **state)
     expect_seeds(f->s, 0, "a,");
 }
 
+/* Each step of making it is a transaction of its own, and what came of it no campaign yet. */
+static void one_killed_while_it_was_made_is_not_in_the_way(void **state)
+{
+    struct fixture *f = *state;
+    store_close(f->s);
+    f->s = NULL;
+    for (int version = 1; version <= 2; version++) {
+        sql(f->dir, version == 1 ? "PRAGMA user_version = 1" : "PRAGMA user_version = 2");
+        OK(store_open(&f->s, f->dir, STORE_CREATE, &oops));
+        store_close(f->s);
+        f->s = NULL;
+        assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 2);
+    }
+    sql(f->dir, "PRAGMA user_version = 1; INSERT INTO settings VALUES('seed', '7')");
+    struct err e = {0};
+    assert_int_equal(store_open(&f->s, f->dir, STORE_CREATE, &e), -EEXIST);
+    assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 1); /* only a resume migrates */
+}
+
 /* A campaign in a directory that the reader may not write: live, then ended. */
 static void read_as_nobody(const char *dir)
 {
@@ -137,6 +156,7 @@ int main(void)
         TEST(modes_refuse_what_they_should),
         TEST(a_reader_sees_commits_and_cannot_write),
         TEST(an_older_record_is_migrated_a_newer_refused),
+        TEST(one_killed_while_it_was_made_is_not_in_the_way),
         TEST(a_directory_that_cannot_be_written_can_be_read),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
