@@ -42,7 +42,8 @@ static int take_open(struct campaign *c, const struct store_turn *row, const str
     t->m = member_of(c, row->instance);
     if (!t->m || row->slot < 0 || row->slot >= c->n_slots) {
         free(t);
-        return err_set(e, -EINVAL, "turn %lld names an instance or a slot the campaign does not have",
+        return err_set(e, -EINVAL,
+                       "turn %lld names an instance or a slot the campaign does not have",
                        (long long)row->id);
     }
     c->recover = xrealloc(c->recover, (c->n_recover + 1) * sizeof *c->recover);

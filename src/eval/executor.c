@@ -299,9 +299,10 @@ static void tell_of_threads(const struct executor *x)
 {
     static bool told; /* by one of them for all */
     if (!told)
-        log_warn("%s has threads before its first input; inputs are measured in copies of the process "
-                 "without them, so one that waits for such a thread will count as a hang",
-                 x->opts.target->family[FAMILY_NEUTRAL].binary);
+        log_warn(
+            "%s has threads before its first input; inputs are measured in copies of the process "
+            "without them, so one that waits for such a thread will count as a hang",
+            x->opts.target->family[FAMILY_NEUTRAL].binary);
     told = true;
 }
 

@@ -17,11 +17,12 @@ static void none(const char *what, const char *sql)
 
 static void time_goes_on(void)
 {
-    none("a turn ends before it begins",
-         "SELECT count(*) FROM turns WHERE round > 0 AND NOT (start_ns <= parked_ns AND parked_ns <= "
-         "end_ns OR parked_ns = 0 AND start_ns <= end_ns)");
+    none("a turn ends before it begins", "SELECT count(*) FROM turns WHERE round > 0 AND NOT "
+                                         "(start_ns <= parked_ns AND parked_ns <= "
+                                         "end_ns OR parked_ns = 0 AND start_ns <= end_ns)");
     none("a turn begins before the one decided earlier",
-         "SELECT count(*) FROM turns a JOIN turns b ON b.id = a.id + 1 WHERE a.id > 0 AND b.start_ns < "
+         "SELECT count(*) FROM turns a JOIN turns b ON b.id = a.id + 1 WHERE a.id > 0 AND "
+         "b.start_ns < "
          "a.start_ns");
     none("a round ends before an earlier one",
          "SELECT count(*) FROM turns a JOIN turns b ON b.round = a.round + 1 WHERE a.round > 0 AND "
@@ -33,7 +34,8 @@ static void time_goes_on(void)
 static void accounts_are_right(void)
 {
     none("the time of a slot is not that of its turns",
-         "SELECT count(*) FROM slots s WHERE fuzz_ns <> (SELECT coalesce(sum(active_ns), 0) FROM turns "
+         "SELECT count(*) FROM slots s WHERE fuzz_ns <> (SELECT coalesce(sum(active_ns), 0) FROM "
+         "turns "
          "t WHERE t.slot = s.slot AND t.round > 0)");
     none("a slot's time does not add up",
          "SELECT count(*) FROM slots WHERE fuzz_ns + eval_ns + idle_ns <> wall_ns OR idle_ns < 0");
