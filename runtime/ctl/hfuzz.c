@@ -34,6 +34,7 @@
 #define BATCH 1000        /* executions to a cycle: honggfuzz has no cycle of its own */
 #define LATER 3           /* seconds; its poll needs more than 1 */
 #define PATIENCE (NS / 2) /* from `quit` to a SIGINT of our own */
+#define FORK_PATIENCE 60  /* times as long as honggfuzz itself has with a fork */
 
 static struct ctl_page *page; /* NULL: not under control, everything passes through */
 static pthread_t main_thread;
@@ -49,6 +50,7 @@ static pid_t (*real_fork)(void);
 static int (*real_clone)(int (*)(void *), void *, int, void *, ...);
 static struct dirent64 *(*real_readdir64)(DIR *);
 static int (*real_setitimer)(__itimer_which_t, const struct itimerval *, struct itimerval *);
+static unsigned (*real_alarm)(unsigned);
 static int (*real_vdprintf)(int, const char *, va_list);
 static int (*real_unlink)(const char *);
 
@@ -95,6 +97,7 @@ __attribute__((constructor)) static void attach(void)
     real_clone = next_symbol("clone");
     real_readdir64 = next_symbol("readdir64");
     real_setitimer = next_symbol("setitimer");
+    real_alarm = next_symbol("alarm");
     real_vdprintf = next_symbol("vdprintf");
     real_unlink = next_symbol("unlink");
     main_thread = pthread_self();
@@ -145,6 +148,13 @@ int setitimer(__itimer_which_t which, const struct itimerval *new, struct itimer
     if (which == ITIMER_REAL && new)
         ticker = *new;
     return real_setitimer(which, new, old);
+}
+
+/* Between fork and execve its child has an alarm of one second, against a lock that another thread held at
+ * the fork.  A machine that stands still for so long would end it, and honggfuzz with it. */
+unsigned alarm(unsigned seconds)
+{
+    return real_alarm(page ? seconds * FORK_PATIENCE : seconds);
 }
 
 /* ---- parking ---- */

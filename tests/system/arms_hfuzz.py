@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
-from arms_kit import PLAIN, Job, build, clock_job, run_all
+from arms_kit import PLAIN, Job, build, clock_job, run_all, slow_fork
 
 
 def main():
@@ -15,7 +15,7 @@ def main():
         prog = build(tmp + "/main", "hfuzz", "-DTOY_MAIN", options=("--kind", "file", "--args", "@@"))
         stdin = build(tmp + "/stdin", "hfuzz", "-DTOY_MAIN", options=("--kind", "stdin"))
         jobs = [Job("honggfuzz", *x) for x in [
-            ("libfuzzer", "turns", lib), ("file", "turns", prog), ("stdin", "turns", stdin),
+            ("libfuzzer", "turns", lib), ("file", "turns", prog), ("stdin", "turns", stdin, slow_fork(tmp)),
             ("libfuzzer", "turns", lib, PLAIN), ("libfuzzer", "slow", lib), ("file", "slow", prog),
             ("libfuzzer", "kill", lib), ("file", "kill", prog, PLAIN), ("libfuzzer", "orphan", lib),
             ("libfuzzer", "orphan", lib, PLAIN), ("libfuzzer", "badseeds", lib), ("file", "badseeds", prog),

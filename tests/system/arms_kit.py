@@ -28,8 +28,9 @@ class Job(NamedTuple):
     env: dict = {}
 
     def __str__(self):
-        return f"{self.arm} {self.kind} {self.phase}" + (" without namespaces" if PLAIN.items()
-                                                         <= self.env.items() else "")
+        return (f"{self.arm} {self.kind} {self.phase}"
+                + (" without namespaces" if PLAIN.items() <= self.env.items() else "")
+                + (" after a slow fork" if "CAROL_TEST_SLOW_FORK" in self.env else ""))
 
 
 def build(out, families, *flags, options=()):
@@ -57,6 +58,16 @@ def clock_job(tmp, arm, kind, target):
     clock.step(1800)
     return Job(arm, kind, "clock", target,
                {**clock.env, "CAROL_ENGINES": str(clock.engines(engines_of(CAROL)))})
+
+
+def slow_fork(tmp):
+    """Engines of which honggfuzz needs two seconds, once, between the fork and the execve of a target."""
+    library, once = Path(tmp) / "slow_fork.so", Path(tmp) / "slow-once"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, TOY.parents[1] / "preload" / "slow_fork.c"],
+                   check=True)
+    once.touch()
+    preload = f'export LD_PRELOAD="$LD_PRELOAD:{library}"'
+    return {**wrapped_engine(f"{tmp}/slow", "honggfuzz/honggfuzz", preload), "CAROL_TEST_SLOW_FORK": str(once)}
 
 
 def clock_was_read(job):
@@ -87,6 +98,8 @@ def run(job):
     wrong = late + [x for x in lines if x.startswith("not ok")]
     if job.phase == "clock" and not clock_was_read(job):
         wrong.append("its fuzzer did not read the wrong clock")
+    if os.path.exists(job.env.get("CAROL_TEST_SLOW_FORK", "")):
+        wrong.append("no fork of its fuzzer was slow")
     if p.returncode and not wrong:
         wrong.append(f"ended with {p.returncode}")
     return job, not wrong, wrong + ["all of it:"] + lines
