@@ -36,7 +36,7 @@ def output_of(cc, level, temp):
                           text=True, check=False)
     if made.returncode != 0:
         return f"does not compile:\n{made.stderr}"
-    ran = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)
+    ran = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
     return ran.stdout if ran.returncode == 0 else f"ended with {ran.returncode}:\n{ran.stderr}"
 
 

@@ -33,7 +33,7 @@ def ok(good, what, detail=""):
     return good
 
 
-def carol(*args, cwd=None, env=None, limit=150):
+def carol(*args, cwd=None, env=None, limit=300):
     """Runs carol build; returns exit code and everything it printed."""
     full = {k: v for k, v in os.environ.items() if k not in ("SRC", "CFLAGS", "CXXFLAGS")}
     full.update(env or {})
@@ -56,7 +56,7 @@ def write(path, text, mode=0o644):
 
 def run_target(binary, args=(), stdin=b""):
     env = {"PATH": "/usr/bin:/bin", "ASAN_OPTIONS": "detect_leaks=0"}
-    p = subprocess.run([str(binary), *map(str, args)], input=stdin, env=env, timeout=30,
+    p = subprocess.run([str(binary), *map(str, args)], input=stdin, env=env, timeout=120,
                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     chatter = (b"Reading ", b"Execution successful")  # AFL++'s driver, run by hand
     lines = [x for x in p.stdout.split(b"\n") if not x.startswith(chatter)]

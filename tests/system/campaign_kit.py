@@ -85,7 +85,7 @@ class Carol:
 
     def json(self, *args):
         p = subprocess.run([self.binary, *map(str, args)], env=self.env, stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, timeout=60, text=True, check=False)
+                           stderr=subprocess.PIPE, timeout=120, text=True, check=False)
         try:
             return json.loads(p.stdout)
         except ValueError:

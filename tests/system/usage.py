@@ -21,7 +21,7 @@ PROGRAM = "#include <stdio.h>\nint main(int n, char **v) {return n > 1 && fopen(
 
 
 def refused(what, *args, has=()):
-    code, text = CAROL.run(*args, cwd=TEMP, limit=30)
+    code, text = CAROL.run(*args, cwd=TEMP, limit=90)
     lines = text.splitlines()
     TAP.ok(code == 2 and 0 < len(lines) <= 2 and all(x.startswith("carol: ") for x in lines) and
            all(word in text for word in has), what, f"{code}\n{text}")
@@ -84,7 +84,7 @@ def arguments():
 
 def few_descriptors():
     """A limit too low for how the judge is called: the message says which, not that the build is wrong."""
-    code, text = CAROL.run("cover", "-b", "function", "seed", cwd=TEMP, limit=30,
+    code, text = CAROL.run("cover", "-b", "function", "seed", cwd=TEMP, limit=90,
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
     TAP.ok(code == 3 and "ulimit -n" in text and "carol build" not in text, "64 descriptors are too few",
            f"{code}\n{text}")
