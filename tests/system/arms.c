@@ -68,7 +68,7 @@ static void phase_turns(void)
     }
     check(t.crashes > 0 && t.crash_bad == 0, "%zu crashes harvested, byte for byte as executed",
           t.crashes);
-    check(t.hangs == 0, "no false hang was reported (%zu were)", t.hangs);
+    check_hangs();
     if (strcmp(t.in->fuzzer, "mopt") == 0)
         check(t.finds > 0 && t.foreign == 0, "%zu finds, all by MOpt's havoc", t.finds);
     check(t.cpu_parked_ns <= 20 * NS_PER_MS + t.paused_ns / 50,
@@ -98,7 +98,7 @@ static void phase_slow(void)
         all = turn(3.0), harvest();
     check_marks();
     check_park(5);
-    check(t.hangs == 0, "no false hang was reported (%zu were)", t.hangs);
+    check_hangs();
 }
 
 /* Without the library: control by SIGSTOP, and no imports. */
@@ -111,7 +111,8 @@ static void phase_bare(void)
         pause_for(pause_ns());
     }
     check(all && ((struct live *)t.in)->p->by_signal >= 3, "3 turns ended by SIGSTOP");
-    check(t.finds > 0 && t.hangs == 0, "%zu finds, %zu hangs", t.finds, t.hangs);
+    check(t.finds > 0, "%zu finds", t.finds);
+    check_hangs();
     check(t.cpu_parked_ns <= 20 * NS_PER_MS + t.paused_ns / 20,
           "%.0f ms of CPU in %.1f s of pauses", (double)t.cpu_parked_ns / 1e6,
           (double)t.paused_ns / 1e9);
@@ -215,9 +216,10 @@ int main(int argc, char **argv)
         phase_kill(strcmp(argv[2], "libfuzzer") == 0);
     stop_and_check();
     if (!orphan && !bad_seeds && strcmp(argv[4], "kill") != 0 && stat_of("total_tmout") >= 0)
-        check(stat_of("total_tmout") == 0 && stat_of("stability") >= 99.0,
-              "its own statistics: %.0f time-outs, stability %.2f %%", stat_of("total_tmout"),
-              stat_of("stability"));
+        check(stat_of("total_tmout") <= stalls() && stat_of("stability") >= 99.0,
+              "its own statistics: %.0f time-outs (the machine stood still %u times), stability "
+              "%.2f %%",
+              stat_of("total_tmout"), stalls(), stat_of("stability"));
     if (clock && !is_honggfuzz())
         check_run_time();
     t.in->ops->free(t.in);

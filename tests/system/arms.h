@@ -67,6 +67,8 @@ int logged(const char *text);
 bool is_honggfuzz(void);
 int64_t pause_ns(void);
 bool in_own_corpus(const struct given *g);
+unsigned stalls(void);
+void check_hangs(void);
 void check_marks(void);
 void check_queue(const char *queue);
 double median_park_ms(void);
