@@ -2,7 +2,9 @@
  * signals, then the answer, in a campaign in its prime (several turns each were learned from).  Holds the
  * figure of the contextual scheduler at 6 fuzzers: at most 2 us in the median.
  *
- * Time stands still between two questions; what a scheduler does when a turn completes is not in it. */
+ * Time stands still between two questions; what a scheduler does when a turn completes is not in it.
+ * The table is gone through several times and each number is the least of its medians: a neighbour on the
+ * same processor makes half a minute slower by half, and no number faster than it is. */
 #include "base/rng.h"
 #include "sched/sched.h"
 
@@ -11,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#define PASSES 7
 #define BATCHES 401
 #define BATCH 64 /* decisions between two looks at the clock */
 #define MOST_NS 2000.0
@@ -119,27 +122,42 @@ static double measure(const char *name, int arms)
 
 static void print_head(void)
 {
-    printf("median ns of one decision, by number of fuzzers\n%-12s", "");
+    printf("ns of one decision (least of %d medians), by number of fuzzers\n%-12s", PASSES, "");
     for (int k = 0; k < N_SIZES; k++)
         printf("%8d", sizes[k]);
     printf("   ns per fuzzer from 16 to 64\n");
 }
 
+static void measure_all(int sched, double least[N_SIZES])
+{
+    const char *name = sched_table[sched]->name;
+    for (int k = 0; k < N_SIZES; k++) {
+        double ns = measure(strcmp(name, "single:") == 0 ? "single:f0" : name, sizes[k]);
+        if (least[k] == 0 || ns < least[k])
+            least[k] = ns;
+    }
+}
+
+static void print_row(const char *name, const double ns[N_SIZES])
+{
+    printf("%-12s", name);
+    for (int k = 0; k < N_SIZES; k++)
+        printf("%8.0f", ns[k]);
+    printf("   %.0f, then %.0f\n", (ns[5] - ns[4]) / 16, (ns[6] - ns[5]) / 32);
+}
+
 int main(void)
 {
+    static double ns[64][N_SIZES];
     double figure = 0;
+    for (int pass = 0; pass < PASSES; pass++)
+        for (int i = 0; sched_table[i]; i++)
+            measure_all(i, ns[i]);
     print_head();
     for (int i = 0; sched_table[i]; i++) {
-        double ns[N_SIZES];
-        bool single = strcmp(sched_table[i]->name, "single:") == 0;
-        for (int k = 0; k < N_SIZES; k++)
-            ns[k] = measure(single ? "single:f0" : sched_table[i]->name, sizes[k]);
-        printf("%-12s", sched_table[i]->name);
-        for (int k = 0; k < N_SIZES; k++)
-            printf("%8.0f", ns[k]);
-        printf("   %.0f, then %.0f\n", (ns[5] - ns[4]) / 16, (ns[6] - ns[5]) / 32);
+        print_row(sched_table[i]->name, ns[i]);
         if (strcmp(sched_table[i]->name, "contextual") == 0)
-            figure = ns[2];
+            figure = ns[i][2];
     }
     bool held = figure <= MOST_NS;
     printf("contextual with 6 fuzzers: %.0f ns, at most %.0f: %s\n", figure, MOST_NS,
