@@ -420,7 +420,7 @@ def stop_midway(command, d, mark, number):
 def interrupted(top):
     d = top / "slow"
     write(d / "t.c", "int main(void) { return 0; }\n")
-    mark = f"31{os.getpid() % 9000 + 1000}.5"
+    mark = f"31{os.getpid()}.{time.time_ns() % 10**9:09}"
     write(d / "build.sh", f"#!/bin/sh\n$CC t.c -o $OUT/t\ntest -e fast || {{ sleep {mark} & sleep {mark}; }}\n",
           0o755)
     command = [CAROL, "build", "-o", "out", "--families", "plain,asan", "--", "./build.sh"]

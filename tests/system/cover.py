@@ -61,8 +61,15 @@ def status(answer, name):
     return one["status"] + (f" {one['signal']}" if one["status"] in ("crash", "exit") else "")
 
 
-def left_behind(tmp):
-    """Processes whose program lies below tmp."""
+def left_behind(tmp, patience=20):
+    """Processes whose program lies below tmp and that do not go away."""
+    end = time.monotonic() + patience
+    while (left := processes_below(tmp)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return left
+
+
+def processes_below(tmp):
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -131,7 +138,8 @@ def a_small_program_bears_everything(tmp):
     answer = cover(build(tmp / "small", HERE / "planted.c"), "-T", "150", "-m", "64M",
                    planted_inputs(tmp))
     check_planted(answer)
-    check(not left_behind(tmp), f"left: {left_behind(tmp)}")
+    left = left_behind(tmp)
+    check(not left, f"left: {left}")
 
 
 @test
@@ -150,7 +158,8 @@ def a_large_program_bears_everything(tmp):
     answer = cover(build(tmp / "large", HERE / "planted.c", filler, "--", "-DBIG"), "-T", "150",
                    "-m", "64M", planted_inputs(tmp))
     check_planted(answer)
-    check(not left_behind(tmp), f"left: {left_behind(tmp)}")
+    left = left_behind(tmp)
+    check(not left, f"left: {left}")
 
 
 @test
@@ -159,8 +168,8 @@ def the_same_without_namespaces(tmp):
     answer = cover(tmp / "large", "-T", "150", *some, env={"CAROL_NO_NAMESPACES": "1"})
     wrong = {n: status(answer, n) for n in "SAXKFDGPQn" if status(answer, n) != PLANTED[n]}
     check(not wrong, f"wrong status: {wrong}")
-    time.sleep(0.2)
-    check(not left_behind(tmp), f"left: {left_behind(tmp)}")
+    left = left_behind(tmp)
+    check(not left, f"left: {left}")
 
 
 @test

@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -175,8 +176,11 @@ static void nothing_survives(void **state)
     (void)state;
     for (int no_ns = 0; no_ns < 2; no_ns++)
         for (int kill_it = 0; kill_it < 3; kill_it++) {
-            char mark[64], script[256];
-            snprintf(mark, sizeof mark, "9%d%d%d", (int)getpid(), no_ns, kill_it);
+            char mark[64], script[256]; /* a number to sleep that nobody else on the machine has */
+            struct timespec now;
+            clock_gettime(CLOCK_REALTIME, &now);
+            snprintf(mark, sizeof mark, "9%d%d%d.%09ld", (int)getpid(), no_ns, kill_it,
+                     now.tv_nsec);
             snprintf(script, sizeof script,
                      "setsid sleep %s & setsid sh -c 'kill -STOP $$; sleep %s' & %s", mark, mark,
                      kill_it ? "wait" : "sleep 0.1");
