@@ -35,7 +35,8 @@ static void phase_turns(void)
 {
     int n = getenv("CAROL_TEST_LONG") ? 20 : is_honggfuzz() ? 5 : 8, digit = 0;
     int32_t pid = ((struct live *)t.in)->page->pid;
-    bool all = true, moved = true;
+    bool all = true;
+    unsigned idle = 0;
     for (int i = 0; i < n && all; i++) {
         size_t from = t.n_given;
         for (int k = 0; k < 3; k++)
@@ -46,7 +47,7 @@ static void phase_turns(void)
             add_given("BOOM\x2a\x17", 6); /* a crash it is told of is not its find */
         deliver(from);
         all = turn(0.5);
-        moved = moved && t.in->report.execs > 0;
+        idle += t.in->report.execs == 0;
         if (all)
             harvest();
         pause_for(pause_ns());
@@ -55,8 +56,8 @@ static void phase_turns(void)
     /* A trim can hold imports up, and a loaded machine the crash. */
     for (int i = 0; i < 20 && all && (t.taken < t.offered || t.crashes == 0); i++)
         turn(0.5), harvest();
-    check(moved && pid == ((struct live *)t.in)->page->pid,
-          "every turn went on with the same process");
+    check(idle <= stalls() && pid == ((struct live *)t.in)->page->pid,
+          "every turn went on with the same process (%u without an execution)", idle);
     check_marks();
     if (strcmp(t.in->fuzzer, "mopt") == 0 || getenv("CAROL_TEST_LONG")) {
         resume(60, 1);
@@ -169,7 +170,11 @@ static void phase_bad_seeds(void)
         harvest();
         start(true);
     }
-    check(turn(1.0) && t.in->report.execs > 0, "seeds that crash or hang do not stop it");
+    bool all = true;
+    uint64_t execs = 0;
+    for (int i = 0; i < 5 && all && !execs; i++, execs = t.in->report.execs)
+        all = turn(1.0);
+    check(all && execs, "seeds that crash or hang do not stop it");
     harvest();
     check(t.echoes == 0, "they are not reported as its finds");
 }

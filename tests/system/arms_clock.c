@@ -46,14 +46,18 @@ static void check_hang(void)
     size_t from = t.n_given;
     add_given("HANG", 4);
     deliver(from);
-    check(turn_with_step(1.0, 0.5, -HOUR) && turn(1.0) && t.in->report.execs > 0,
-          "a hang does not last an hour longer");
+    bool all = turn_with_step(1.0, 0.5, -HOUR);
+    uint64_t execs = 0;
+    for (int i = 0; i < 10 && all && !execs; i++, execs = t.in->report.execs)
+        all = turn(1.0);
+    check(all && execs, "a hang does not last an hour longer");
     harvest();
 }
 
 void phase_clock(void)
 {
-    bool all = true, moved = true;
+    bool all = true;
+    unsigned idle = 0;
     map_clock();
     check(*wall != 0, "its clock is %lld s wrong", (long long)*wall);
     for (int i = 0; i < 6 && all; i++) {
@@ -62,11 +66,11 @@ void phase_clock(void)
         new_gate(i);
         deliver(from);
         all = turn_with_step(1.0, 0.45, i % 2 ? 2 * HOUR : -HOUR);
-        moved = moved && t.in->report.execs > 0;
+        idle += t.in->report.execs == 0;
         if (all)
             harvest();
     }
-    check(all && moved, "6 turns, the clock set by an hour or two in each");
+    check(all && idle <= stalls(), "6 turns, the clock set by an hour or two in each");
     for (int i = 0; i < 10 && all && t.taken < t.offered; i++)
         all = turn(1.0), harvest();
     check_marks();

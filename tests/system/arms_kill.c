@@ -25,21 +25,34 @@ static pid_t victim(int depth)
     return pid;
 }
 
+/* The turn under way ends some time after the kill, by it or because we say so. */
+static enum instance_event end_of_turn(const char *who)
+{
+    if (t.in->state == INST_RUNNING)
+        pause_for(600 * NS_PER_MS);
+    if (t.in->state == INST_RUNNING)
+        t.in->ops->suspend(t.in);
+    return t.in->state == INST_DEAD     ? INSTANCE_DIED
+           : t.in->state == INST_PARKED ? INSTANCE_PARKED
+                                        : wait_event(who, 30 * NS_PER_S);
+}
+
 static void kill_in_turn(int depth, const char *who)
 {
     size_t from = t.n_given;
     new_mark();
     new_gate(depth);
     deliver(from);
-    resume(1.0, 0);
+    resume(60.0, 0);
     loop_step(t.loop, 0);
     pause_for(400 * NS_PER_MS);
     pid_t pid = 0;
-    for (int i = 0; i < 300 && !(pid = victim(depth)); i++) /* a target that crashed is not there */
+    for (int i = 0; i < 9000 && !(pid = victim(depth));
+         i++) /* a target that crashed is not there */
         usleep(1000);
     if (pid && t.in->state == INST_RUNNING)
         kill(pid, SIGKILL);
-    enum instance_event ev = wait_event(who, 30 * NS_PER_S);
+    enum instance_event ev = end_of_turn(who);
     t.taken += t.in->report.taken;
     printf("# kill -9 of %s (%d): %s %s\n", who, (int)pid, ev == INSTANCE_DIED ? "died:" : "parked",
            ev == INSTANCE_DIED ? t.in->report.why : "");
