@@ -34,9 +34,9 @@ static const char help[] =
     "      --target NAME      which target of it, when there are several\n"
     "      --edges N          or on a synthetic graph of so many edges (default: 20000)\n"
     "      --bugs N           planted, 0 to 64 (default: 20)\n"
-    "      --hardest TIME     what the hardest obstacles take one core (default: 108 days); with a "
-    "few\n"
-    "                         hours a campaign runs dry\n"
+    "      --hardness TIME    what an obstacle takes one core at common skill and luck (default: "
+    "3.75h);\n"
+    "                         with much less a campaign runs dry\n"
     "  -p, --processes N      (default: the number of cores)\n"
     "  -o, --out DIR          write the journals: DIR itself for one campaign, else directories in "
     "it\n"
@@ -51,7 +51,7 @@ enum {
     OPT_TARGET,
     OPT_EDGES,
     OPT_BUGS,
-    OPT_HARDEST,
+    OPT_HARDNESS,
     OPT_JSON
 };
 
@@ -68,7 +68,7 @@ static const struct option options[] = {{"fuzzers", 1, 0, 'k'},
                                         {"target", 1, 0, OPT_TARGET},
                                         {"edges", 1, 0, OPT_EDGES},
                                         {"bugs", 1, 0, OPT_BUGS},
-                                        {"hardest", 1, 0, OPT_HARDEST},
+                                        {"hardness", 1, 0, OPT_HARDNESS},
                                         {"processes", 1, 0, 'p'},
                                         {"out", 1, 0, 'o'},
                                         {"json", 0, 0, OPT_JSON},
@@ -77,7 +77,7 @@ static const struct option options[] = {{"fuzzers", 1, 0, 'k'},
 
 struct args {
     uint64_t k, jobs, turns, campaigns, seed, edges, bugs, processes;
-    int64_t duration_ns, turn_ns, hardest_ns;
+    int64_t duration_ns, turn_ns, hardness_ns;
     struct strv schedulers, fuzzers;
     char *params, *build, *target, *out;
     bool json, help;
@@ -102,7 +102,7 @@ static int set_option(int c, const char *v, struct args *a, struct err *e)
     case OPT_SEED: return str_to_u64(v, "--seed", 0, UINT64_MAX, &a->seed, e);
     case OPT_EDGES: return str_to_u64(v, "--edges", 100, 1000000, &a->edges, e);
     case OPT_BUGS: return str_to_u64(v, "--bugs", 0, WORLD_MAX_BUGS, &a->bugs, e);
-    case OPT_HARDEST: return str_to_time(v, "--hardest", &a->hardest_ns, e);
+    case OPT_HARDNESS: return str_to_time(v, "--hardness", &a->hardness_ns, e);
     case OPT_SCHED:
         replace(&a->params, a->params ? str_fmt("%s,%s", a->params, v) : xstrdup(v));
         return 0;
@@ -126,8 +126,8 @@ static int check(struct args *a, struct err *e)
         a->duration_ns = a->turn_ns;
     if (a->duration_ns > 3650 * 86400 * NS_PER_S / RUN_QUARTERS)
         return err_usage(e, "-d: no campaign lasts years, also not a simulated one");
-    if (a->hardest_ns && a->hardest_ns < 60 * NS_PER_S)
-        return err_usage(e, "--hardest: the easiest obstacle takes 10 s, the hardest at least 60");
+    if (a->hardness_ns && a->hardness_ns < 60 * NS_PER_S)
+        return err_usage(e, "--hardness: an obstacle takes at least 60 s");
     if (a->build && a->edges)
         return err_usage(e, "-b plays on a real graph and --edges on a synthetic one: give one");
     if (!a->edges)
@@ -235,7 +235,7 @@ static int run(struct args *a, struct err *e)
                                         .fuzzers = &a->fuzzers,
                                         .workers = (int)a->jobs,
                                         .n_bugs = (int)a->bugs,
-                                        .hardest_s = (double)a->hardest_ns / 1e9,
+                                        .hardness_s = (double)a->hardness_ns / 1e9,
                                         .budget_ns = a->duration_ns,
                                         .turn_ns = a->turn_ns},
                                 .schedulers = &a->schedulers,

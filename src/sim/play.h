@@ -48,7 +48,8 @@ struct play_turn { /* grows, is used again; play_turn_free at the end */
 
 struct play {
     const struct world *world;
-    struct frontier frontier;
+    struct frontier *frontier; /* per fuzzer: the same edges, each at its own level */
+    int arm;                   /* whose view it is, between turns the last one's */
     struct rng rng;
     bool *known;      /* covered, by committed turns */
     uint32_t *parent; /* of every edge known or at the frontier: the edge it was reached from */

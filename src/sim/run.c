@@ -275,7 +275,7 @@ static int start(struct run *r, struct err *e)
     world_make(&r->world, st->graph,
                &(struct world_settings){.fuzzers = (int)st->fuzzers->n,
                                         .bugs = st->n_bugs,
-                                        .hardest_s = st->hardest_s,
+                                        .hardness_s = st->hardness_s,
                                         .seed = st->world_seed});
     play_init(&r->play, &r->world, st->seed);
     rng_stream(&r->rng, st->seed, "lengths");

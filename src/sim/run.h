@@ -20,7 +20,7 @@ struct run_settings {
     const char *scheduler, *params;
     int workers;
     int n_bugs;
-    double hardest_s; /* world_settings */
+    double hardness_s; /* world_settings */
     int64_t budget_ns, turn_ns;
     uint64_t world_seed;        /* obstacles and skills */
     uint64_t seed;              /* of this campaign: scheduler and chance */

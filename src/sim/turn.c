@@ -10,8 +10,7 @@
 
 #define TRACE_MAX 48 /* of an input's way to its edge, this much is in its trace */
 #define SEEDS 4
-#define SEED_OPENS 0.5 /* a seed passes an easy obstacle with this probability */
-#define SEED_LEVELS 8  /* and one of this level or above only to get anywhere at all */
+#define SEED_OPENS 0.5 /* a seed passes an obstacle with this probability */
 #define SEED_COVERS 20 /* at most one in so many reachable edges */
 #define SEED_LEAST 100 /* and at least one in so many */
 
@@ -19,7 +18,9 @@ void play_init(struct play *p, const struct world *w, uint64_t seed)
 {
     uint32_t n = w->graph->table->n_edges + 1;
     *p = (struct play){.world = w};
-    frontier_init(&p->frontier, w);
+    p->frontier = xcalloc((size_t)w->n_fuzzers, sizeof *p->frontier);
+    for (int i = 0; i < w->n_fuzzers; i++)
+        frontier_init(&p->frontier[i], w, i);
     rng_stream(&p->rng, seed, "turns");
     p->known = xcalloc(n, sizeof *p->known);
     p->parent = xcalloc(n, sizeof *p->parent);
@@ -29,7 +30,9 @@ void play_init(struct play *p, const struct world *w, uint64_t seed)
 
 void play_free(struct play *p)
 {
-    frontier_free(&p->frontier);
+    for (int i = 0; i < p->world->n_fuzzers; i++)
+        frontier_free(&p->frontier[i]);
+    free(p->frontier);
     free(p->known);
     free(p->parent);
     free(p->covered);
@@ -112,6 +115,12 @@ static void clear(struct play_turn *t)
 
 /* --- a view: what is known, and what this turn opens ------------------------------------------ */
 
+/* The frontier of the fuzzer whose view it is; outside a view all hold the same edges. */
+static struct frontier *mine(const struct play *p)
+{
+    return &p->frontier[p->arm];
+}
+
 static bool seen(const struct play *p, uint32_t edge)
 {
     return p->known[edge] || p->stamp[edge] == p->view;
@@ -136,14 +145,14 @@ static void open_edge(struct play *p, struct play_turn *t, uint32_t edge)
         uint32_t e = t->opened[at].edge;
         for (uint32_t i = g->succ_off[e]; i < g->succ_off[e + 1]; i++) {
             uint32_t s = g->succ[i];
-            if (seen(p, s) || frontier_has(&p->frontier, s))
+            if (seen(p, s) || frontier_has(mine(p), s))
                 continue;
             p->parent[s] = e;
-            if (p->world->bucket[s] == WORLD_FREE) {
+            if (!p->world->barred[s]) {
                 note_open(p, t, s);
                 continue;
             }
-            frontier_add(&p->frontier, s);
+            frontier_add(mine(p), s);
             XGROW(p->added, p->n_added, p->cap_added);
             p->added[p->n_added++] = s;
         }
@@ -154,29 +163,29 @@ static void open_edge(struct play *p, struct play_turn *t, uint32_t edge)
 static void close_view(struct play *p, const struct play_turn *t)
 {
     for (size_t i = 0; i < p->n_added; i++)
-        if (frontier_has(&p->frontier, p->added[i]))
-            frontier_remove(&p->frontier, p->added[i]);
+        if (frontier_has(mine(p), p->added[i]))
+            frontier_remove(mine(p), p->added[i]);
         else
             p->stamp[p->added[i]] = 0; /* opened, but not from the common frontier */
     for (size_t i = 0; i < t->n_opened; i++) {
         uint32_t e = t->opened[i].edge;
-        if (p->stamp[e] == p->view && p->world->bucket[e] != WORLD_FREE && !p->known[e])
-            frontier_add(&p->frontier, e);
+        if (p->stamp[e] == p->view && p->world->barred[e] && !p->known[e])
+            frontier_add(mine(p), e);
     }
     p->n_added = 0;
 }
 
-static void draw_openings(struct play *p, int arm, double seconds, struct play_turn *t)
+static void draw_openings(struct play *p, double seconds, struct play_turn *t)
 {
     double now = 0, wait = 0;
     for (;;) {
-        uint32_t e = frontier_next(&p->frontier, p->world->rate[arm], &p->rng, &wait);
+        uint32_t e = frontier_next(mine(p), p->world->rate, &p->rng, &wait);
         now += wait;
         if (e == GRAPH_NONE || now > seconds)
             return;
         begin_input(t, e, p->parent[e], now);
         put_way(p, t, e);
-        frontier_remove(&p->frontier, e);
+        frontier_remove(mine(p), e);
         open_edge(p, t, e);
         end_input(t);
     }
@@ -203,7 +212,7 @@ static void draw_crashes(struct play *p, struct play_instance *who, double secon
         double from = reached_at(p, t, b);
         if (from < 0)
             continue;
-        double rate = p->world->rate[who->arm][p->world->bug[b].bucket];
+        double rate = p->world->bug[b].rate[who->arm];
         double at = from - det_log(1 - rng_unit(&p->rng)) / rate;
         if (at > seconds)
             continue;
@@ -233,8 +242,9 @@ static void draw_echoes(struct play *p, double mean, double seconds, struct play
 void play_turn(struct play *p, struct play_instance *who, double seconds, struct play_turn *t)
 {
     p->view++;
+    p->arm = who->arm;
     clear(t);
-    draw_openings(p, who->arm, seconds, t);
+    draw_openings(p, seconds, t);
     draw_crashes(p, who, seconds, t);
     draw_echoes(p, p->world->fuzzer[who->arm].echoes * seconds / SCHED_TURN_S, seconds, t);
     close_view(p, t);
@@ -245,8 +255,9 @@ void play_turn(struct play *p, struct play_instance *who, double seconds, struct
 
 static void know(struct play *p, const struct play_opened *o)
 {
-    if (frontier_has(&p->frontier, o->edge))
-        frontier_remove(&p->frontier, o->edge);
+    if (frontier_has(mine(p), o->edge))
+        for (int i = 0; i < p->world->n_fuzzers; i++)
+            frontier_remove(&p->frontier[i], o->edge);
     p->known[o->edge] = true;
     p->parent[o->edge] = o->parent;
     p->covered[p->n_covered++] = o->edge;
@@ -257,11 +268,12 @@ static void widen(struct play *p, uint32_t edge)
     const struct graph *g = p->world->graph;
     for (uint32_t i = g->succ_off[edge]; i < g->succ_off[edge + 1]; i++) {
         uint32_t s = g->succ[i];
-        if (p->known[s] || frontier_has(&p->frontier, s))
+        if (p->known[s] || frontier_has(mine(p), s))
             continue;
-        BUG_ON(p->world->bucket[s] == WORLD_FREE); /* a view is closed under what is free */
+        BUG_ON(!p->world->barred[s]); /* a view is closed under what is free */
         p->parent[s] = edge;
-        frontier_add(&p->frontier, s);
+        for (int k = 0; k < p->world->n_fuzzers; k++)
+            frontier_add(&p->frontier[k], s);
     }
 }
 
@@ -281,11 +293,11 @@ void play_settle(struct play *p, const struct play_turn *t)
 
 static void pass(struct play *p, struct play_turn *t, uint32_t edge)
 {
-    frontier_remove(&p->frontier, edge);
+    frontier_remove(mine(p), edge);
     open_edge(p, t, edge);
 }
 
-/* Through everything free and some of the easy obstacles.  If that leads nowhere, through what stands in the
+/* Through everything free and some of the obstacles.  If that leads nowhere, through what stands in the
  * way, as it comes: somebody made this file for the target, it is not turned away at the door. */
 static void walk(struct play *p, struct play_turn *t)
 {
@@ -298,10 +310,10 @@ static void walk(struct play *p, struct play_turn *t)
             open_edge(p, t, w->graph->roots[i]);
     }
     for (size_t i = 0; i < p->n_added && t->n_opened - first < most; i++)
-        if (w->bucket[p->added[i]] % WORLD_LEVELS < SEED_LEVELS && rng_unit(&p->rng) < SEED_OPENS)
+        if (rng_unit(&p->rng) < SEED_OPENS)
             pass(p, t, p->added[i]);
     for (size_t i = 0; i < p->n_added && t->n_opened - first < least; i++)
-        if (frontier_has(&p->frontier, p->added[i]))
+        if (frontier_has(mine(p), p->added[i]))
             pass(p, t, p->added[i]);
 }
 
@@ -311,8 +323,8 @@ static void draw_seed(struct play *p, struct play_turn *t)
     begin_input(t, GRAPH_NONE, GRAPH_NONE, 0);
     walk(p, t);
     for (size_t i = 0; i < p->n_added; i++)
-        if (frontier_has(&p->frontier, p->added[i]))
-            frontier_remove(&p->frontier, p->added[i]);
+        if (frontier_has(mine(p), p->added[i]))
+            frontier_remove(mine(p), p->added[i]);
     p->n_added = 0;
     end_input(t);
 }

@@ -11,10 +11,12 @@
 #define REGION_FUNCTIONS 12 /* neighbouring functions that share a dominant kind */
 #define REGION_DOMINANCE 0.65
 #define FREE_SHARE 0.75
-#define AFFINITY 0.35 /* how much a fuzzer's skill differs from target to target (log) */
-#define EASIEST 0.1   /* openings per second at level 0 and skill 1 */
-#define BUG_LEVEL_MIN 7
-#define BUG_LEVELS 6
+#define AFFINITY 0.35   /* how much a fuzzer's skill differs from target to target (log) */
+#define LUCK 3.0        /* of one fuzzer with one obstacle: log-normal around 1 */
+#define FASTEST 1.0       /* openings per second at level 0 */
+#define STEP 0.36         /* from level to level (log): the last is once in 200 years */
+#define BUG_EASIEST_S 10.0
+#define BUG_HARDEST_S 2e15
 
 /* Characters in the spirit of what the engines did on small targets: comparison splitting (lafintel) and
  * comparison feedback (honggfuzz) open magic values, radamsa repeats and rearranges, mopt and darwin
@@ -55,13 +57,7 @@ static void invent(struct world_fuzzer *f, struct rng *r, int i)
     f->echoes = 1 + 2 * rng_unit(r);
 }
 
-/* Openings per second at skill 1: levels are evenly spaced in the logarithm. */
-static double ease(int level, double hardest_s)
-{
-    return EASIEST * det_exp(-det_log(hardest_s * EASIEST) * level / (WORLD_LEVELS - 1));
-}
-
-static void make_fuzzers(struct world *w, double hardest_s, uint64_t seed)
+static void make_fuzzers(struct world *w, uint64_t seed)
 {
     struct rng r;
     rng_stream(&r, seed, "fuzzers");
@@ -71,11 +67,8 @@ static void make_fuzzers(struct world *w, double hardest_s, uint64_t seed)
             *f = real[i];
         else
             invent(f, &r, i);
-        for (int k = 0; k < WORLD_KIND_COUNT; k++) {
-            f->skill[k] *= det_exp(AFFINITY * rng_normal(&r));
-            for (int l = 0; l < WORLD_LEVELS; l++)
-                w->rate[i][k * WORLD_LEVELS + l] = f->skill[k] * ease(l, hardest_s);
-        }
+        for (int k = 0; k < WORLD_KIND_COUNT; k++)
+            f->skill[k] = det_log(f->skill[k]) / 2 + AFFINITY * rng_normal(&r);
     }
 }
 
@@ -93,30 +86,51 @@ static bool must_follow(const struct table *t, uint32_t i)
     return e->pred_n == 1 && t->edges[t->preds[e->pred_off]].succ_n == 1;
 }
 
-static void make_obstacles(struct world *w, const uint8_t *dominant, struct rng *r)
+/* Logarithm of the rate at which a fuzzer opens an obstacle of this kind and hardness. */
+static double draw_rate(const struct world *w, int fuzzer, int kind, double log_s, struct rng *r)
+{
+    return w->fuzzer[fuzzer].skill[kind] + LUCK * rng_normal(r) - log_s;
+}
+
+static uint8_t level_of(double log_rate)
+{
+    double l = (det_log(FASTEST) - log_rate) / STEP + 0.5;
+    return l < 0 ? 0 : l < WORLD_LEVELS ? (uint8_t)l : WORLD_LEVELS - 1;
+}
+
+static void make_obstacles(struct world *w, const uint8_t *dominant, double hardness_s,
+                           struct rng *r)
 {
     const struct table *t = w->graph->table;
-    w->bucket = xmalloc(t->n_edges + 1);
+    double log_s = det_log(hardness_s);
+    w->barred = xcalloc(t->n_edges + 1, sizeof *w->barred);
+    for (int f = 0; f < w->n_fuzzers; f++)
+        w->level[f] = xcalloc(t->n_edges + 1, sizeof *w->level[f]);
+    for (int l = 0; l < WORLD_LEVELS; l++)
+        w->rate[l] = FASTEST * det_exp(-STEP * l);
     for (uint32_t i = 0; i < t->n_edges; i++) {
-        bool open = rng_unit(r) < FREE_SHARE;
+        w->barred[i] = rng_unit(r) >= FREE_SHARE && !must_follow(t, i);
+        if (!w->barred[i])
+            continue;
         int kind = kind_at(r, dominant, t->edges[i].func);
-        int level = (int)rng_below(r, WORLD_LEVELS);
-        w->bucket[i] =
-            open || must_follow(t, i) ? WORLD_FREE : (uint8_t)(kind * WORLD_LEVELS + level);
+        for (int f = 0; f < w->n_fuzzers; f++)
+            w->level[f][i] = level_of(draw_rate(w, f, kind, log_s, r));
     }
 }
 
 static void make_bugs(struct world *w, const uint8_t *dominant, struct rng *r)
 {
     const struct graph *g = w->graph;
+    double low = det_log(BUG_EASIEST_S), high = det_log(BUG_HARDEST_S);
     for (int i = 0; i < w->n_bugs; i++) {
-        uint32_t site;
+        struct world_bug *b = &w->bug[i];
         do
-            site = (uint32_t)rng_below(r, g->table->n_edges);
-        while (!g->reachable[site]);
-        int kind = kind_at(r, dominant, g->table->edges[site].func);
-        int level = BUG_LEVEL_MIN + (int)rng_below(r, BUG_LEVELS);
-        w->bug[i] = (struct world_bug){site, (uint8_t)(kind * WORLD_LEVELS + level)};
+            b->site = (uint32_t)rng_below(r, g->table->n_edges);
+        while (!g->reachable[b->site]);
+        int kind = kind_at(r, dominant, g->table->edges[b->site].func);
+        double log_s = low + (high - low) * rng_unit(r);
+        for (int f = 0; f < w->n_fuzzers; f++)
+            b->rate[f] = det_exp(draw_rate(w, f, kind, log_s, r));
     }
 }
 
@@ -132,14 +146,16 @@ void world_make(struct world *w, const struct graph *g, const struct world_setti
     rng_stream(&r, seed, "obstacles");
     for (uint32_t i = 0; i < regions; i++)
         dominant[i] = (uint8_t)rng_below(&r, WORLD_KIND_COUNT);
-    make_fuzzers(w, st->hardest_s > 0 ? st->hardest_s : WORLD_HARDEST_S, seed);
-    make_obstacles(w, dominant, &r);
+    make_fuzzers(w, seed);
+    make_obstacles(w, dominant, st->hardness_s > 0 ? st->hardness_s : WORLD_HARDNESS_S, &r);
     make_bugs(w, dominant, &r);
     free(dominant);
 }
 
 void world_free(struct world *w)
 {
-    free(w->bucket);
+    free(w->barred);
+    for (int i = 0; i < w->n_fuzzers; i++)
+        free(w->level[i]);
     *w = (struct world){0};
 }

@@ -1,17 +1,22 @@
 /* world: what stands in the way of the fuzzers of one simulated campaign, and how good each is at it.
  *
- * Every edge is free (whoever reaches its predecessor reaches it) or behind an obstacle of one kind and one
- * level of hardness.  A fuzzer working for s seconds opens an edge at the frontier with probability
- * 1 - exp(-skill * ease * s): skill is the fuzzer's for that kind, ease the level's.  Kinds gather in
- * regions (neighbouring functions), so opening a region means work for whoever is good at its kind, until
- * it dries up.  Bugs are extra obstacles behind some edges.  The assumptions and where the numbers come
- * from: docs/SIMULATION.md.  The same seed gives the same world. */
+ * Every edge is free (whoever reaches its predecessor reaches it) or behind an obstacle.  A fuzzer working
+ * for s seconds opens an edge at the frontier with probability 1 - exp(-rate * s), and
+ *
+ *     rate = skill * luck / hardness
+ *
+ * where hardness is the same for all obstacles, skill the fuzzer's for the obstacle's kind, and luck belongs
+ * to this fuzzer and this obstacle: what one does not open in a day another opens in a minute.  So a fuzzer
+ * soon has taken what is easy for it, and new ground, whoever opened it, is worth most when it is fresh.
+ * Kinds gather in regions (neighbouring functions).  Bugs are extra obstacles behind some edges.  The
+ * assumptions and where the numbers come from: docs/SIMULATION.md.  The same seed gives the same world. */
 #ifndef CAROL_SIM_WORLD_H
 #define CAROL_SIM_WORLD_H
 
 #include "base/str.h"
 #include "sim/graph.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* One row per kind of obstacle: identifier, name. */
@@ -29,15 +34,13 @@ enum world_kind {
 #undef WORLD_ENUM
         WORLD_KIND_COUNT
 };
-#define WORLD_LEVELS 16
-#define WORLD_BUCKETS (WORLD_KIND_COUNT * WORLD_LEVELS)
-#define WORLD_FREE 255 /* bucket of an edge without obstacle */
+#define WORLD_LEVELS 64 /* of rates, evenly spaced in the logarithm: once a second to never */
 #define WORLD_MAX_BUGS 64
 #define WORLD_MAX_FUZZERS 64
 
 struct world_fuzzer {
     char name[16];
-    double skill[WORLD_KIND_COUNT];
+    double skill[WORLD_KIND_COUNT]; /* logarithms, once the world is made */
     double cycle_s; /* mean length of one internal cycle */
     double speed;   /* executions per second */
     double echoes;  /* inputs per 120 s that it publishes although they open nothing */
@@ -45,15 +48,16 @@ struct world_fuzzer {
 
 struct world_bug {
     uint32_t site; /* edge that reaches it */
-    uint8_t bucket;
+    double rate[WORLD_MAX_FUZZERS]; /* triggers per second, once there */
 };
 
 struct world {
     const struct graph *graph;
-    uint8_t *bucket; /* per edge: kind * WORLD_LEVELS + level, or WORLD_FREE */
+    bool *barred; /* per edge: there is an obstacle */
+    uint8_t *level[WORLD_MAX_FUZZERS]; /* per fuzzer and barred edge: how fast it opens */
+    double rate[WORLD_LEVELS];         /* openings per second */
     int n_fuzzers, n_bugs;
     struct world_fuzzer fuzzer[WORLD_MAX_FUZZERS];
-    double rate[WORLD_MAX_FUZZERS][WORLD_BUCKETS]; /* openings per second */
     struct world_bug bug[WORLD_MAX_BUGS];
 };
 
@@ -61,11 +65,10 @@ struct world {
 void world_roster(struct strv *names, int k);
 struct world_settings {
     int fuzzers, bugs;
-    double
-        hardest_s; /* one core's mean time for the hardest obstacle at skill 1; 0: WORLD_HARDEST_S */
+    double hardness_s; /* one core's mean time for an obstacle at skill and luck 1; 0: the default */
     uint64_t seed;
 };
-#define WORLD_HARDEST_S 9.3e6 /* about 108 days; the easiest takes 10 s */
+#define WORLD_HARDNESS_S 13500.0
 void world_make(struct world *w, const struct graph *g, const struct world_settings *st);
 void world_free(struct world *w);
 

@@ -74,12 +74,13 @@ static void a_view_leaves_no_trace(void **state)
     for (int i = 0; i < 200; i++) {
         bool *before = calloc(3000, sizeof *before);
         for (uint32_t k = 0; k < 3000; k++)
-            before[k] = frontier_has(&p.frontier, k);
+            before[k] = frontier_has(&p.frontier[5], k);
         who.arm = i % 6;
         play_turn(&p, &who, 120, &t);
         opened += t.n_opened;
         for (uint32_t k = 0; k < 3000; k++) {
-            assert_int_equal(before[k], frontier_has(&p.frontier, k));
+            for (int f = 0; f < 6; f++)
+                assert_int_equal(before[k], frontier_has(&p.frontier[f], k));
             assert_false(p.known[k] && before[k]);
         }
         free(before);
@@ -106,16 +107,16 @@ static void openings_come_at_their_rate(void **state)
     int within = 0;
     graph_synthetic(&g, 700, 5);
     world_make(&w, &g, &(struct world_settings){.fuzzers = 6, .seed = 1});
-    frontier_init(&f, &w);
+    frontier_init(&f, &w, 2);
     rng_seed(&r, 7);
     uint32_t edge = 0;
-    while (w.bucket[edge] == WORLD_FREE)
+    while (!w.barred[edge])
         edge++;
     frontier_add(&f, edge);
-    double rate = w.rate[2][w.bucket[edge]];
+    double rate = w.rate[w.level[2][edge]];
     for (int i = 0; i < 20000; i++) {
         double seconds;
-        assert_int_equal(frontier_next(&f, w.rate[2], &r, &seconds), edge);
+        assert_int_equal(frontier_next(&f, w.rate, &r, &seconds), edge);
         within += seconds * rate <= 1;
     }
     assert_true(within > 12300 && within < 12980); /* 1 - 1/e = 0.632: 12642, five sigmas 341 */
