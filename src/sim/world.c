@@ -11,10 +11,10 @@
 #define REGION_FUNCTIONS 12 /* neighbouring functions that share a dominant kind */
 #define REGION_DOMINANCE 0.65
 #define FREE_SHARE 0.75
-#define AFFINITY 0.35   /* how much a fuzzer's skill differs from target to target (log) */
-#define LUCK 3.0        /* of one fuzzer with one obstacle: log-normal around 1 */
-#define FASTEST 1.0       /* openings per second at level 0 */
-#define STEP 0.36         /* from level to level (log): the last is once in 200 years */
+#define AFFINITY 0.35 /* how much a fuzzer's skill differs from target to target (log) */
+#define LUCK 3.0      /* of one fuzzer with one obstacle: log-normal around 1 */
+#define FASTEST 1.0   /* openings per second at level 0 */
+#define STEP 0.36     /* from level to level (log): the last is once in 200 years */
 #define BUG_EASIEST_S 10.0
 #define BUG_HARDEST_S 2e15
 

@@ -41,19 +41,19 @@ enum world_kind {
 struct world_fuzzer {
     char name[16];
     double skill[WORLD_KIND_COUNT]; /* logarithms, once the world is made */
-    double cycle_s; /* mean length of one internal cycle */
-    double speed;   /* executions per second */
-    double echoes;  /* inputs per 120 s that it publishes although they open nothing */
+    double cycle_s;                 /* mean length of one internal cycle */
+    double speed;                   /* executions per second */
+    double echoes; /* inputs per 120 s that it publishes although they open nothing */
 };
 
 struct world_bug {
-    uint32_t site; /* edge that reaches it */
+    uint32_t site;                  /* edge that reaches it */
     double rate[WORLD_MAX_FUZZERS]; /* triggers per second, once there */
 };
 
 struct world {
     const struct graph *graph;
-    bool *barred; /* per edge: there is an obstacle */
+    bool *barred;                      /* per edge: there is an obstacle */
     uint8_t *level[WORLD_MAX_FUZZERS]; /* per fuzzer and barred edge: how fast it opens */
     double rate[WORLD_LEVELS];         /* openings per second */
     int n_fuzzers, n_bugs;
@@ -65,7 +65,8 @@ struct world {
 void world_roster(struct strv *names, int k);
 struct world_settings {
     int fuzzers, bugs;
-    double hardness_s; /* one core's mean time for an obstacle at skill and luck 1; 0: the default */
+    double
+        hardness_s; /* one core's mean time for an obstacle at skill and luck 1; 0: the default */
     uint64_t seed;
 };
 #define WORLD_HARDNESS_S 13500.0

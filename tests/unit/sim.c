@@ -13,6 +13,7 @@
 #include "target/manifest.h"
 #include "temp_dir.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,6 +122,37 @@ static void openings_come_at_their_rate(void **state)
     }
     assert_true(within > 12300 && within < 12980); /* 1 - 1/e = 0.632: 12642, five sigmas 341 */
     frontier_free(&f);
+    world_free(&w);
+    graph_free(&g);
+}
+
+/* What is easy for one fuzzer says next to nothing about another: levels differ widely and alone. */
+static void luck_is_each_pairs_own(void **state)
+{
+    (void)state;
+    struct graph g;
+    struct world w;
+    double n = 0, sum[2] = {0}, square[2] = {0}, product = 0;
+    graph_synthetic(&g, 20000, 5);
+    world_make(&w, &g, &(struct world_settings){.fuzzers = 6, .seed = 3});
+    for (uint32_t i = 0; i < 20000; i++) {
+        if (!w.barred[i])
+            continue;
+        double x[2] = {w.level[0][i], w.level[3][i]};
+        for (int k = 0; k < 2; k++) {
+            sum[k] += x[k];
+            square[k] += x[k] * x[k];
+        }
+        product += x[0] * x[1];
+        n++;
+    }
+    assert_true(n > 2000); /* a quarter, less what must follow */
+    double var0 = square[0] / n - sum[0] / n * (sum[0] / n),
+           var1 = square[1] / n - sum[1] / n * (sum[1] / n),
+           cov = product / n - sum[0] / n * (sum[1] / n);
+    assert_true(var0 > 7.5 * 7.5 && var0 < 9.5 * 9.5); /* 3/0.36 = 8.3 levels, and the skills */
+    assert_true(var1 > 7.5 * 7.5 && var1 < 9.5 * 9.5);
+    assert_true(cov / sqrt(var0 * var1) < 0.15 && cov / sqrt(var0 * var1) > -0.1);
     world_free(&w);
     graph_free(&g);
 }
@@ -296,6 +328,34 @@ static void processes_change_nothing(void **state)
     graph_free(&g);
 }
 
+/* Days under equal look like the paper's: rewards sink, for everybody, and something is still found.  (Its
+ * rankings need hundreds of days to tell; docs/SIMULATION.md has them.) */
+static void rewards_sink(void **state)
+{
+    (void)state;
+    struct graph g;
+    struct strv fuzzers = {0}, schedulers = {0};
+    struct run_result days[4];
+    struct err e = {0};
+    graph_synthetic(&g, 20000, 1);
+    world_roster(&fuzzers, 6);
+    strv_add(&schedulers, "equal");
+    struct batch_settings st = batch(&g, &fuzzers, &schedulers, 4);
+    st.run.budget_ns = 86400 * NS_PER_S;
+    st.run.workers = 6;
+    ok(batch_run(&st, days, &e), &e);
+    for (int i = 0; i < 4; i++) {
+        struct gauge_reading r;
+        gauge_read(&days[i].gauge, 6, &r);
+        assert_int_equal(r.pairs, 6);
+        assert_true(r.retained < 0.24 && r.falling > 0.88);
+        assert_true(r.earning > 0.0005 && r.earning < 0.4);
+    }
+    strv_free(&fuzzers);
+    strv_free(&schedulers);
+    graph_free(&g);
+}
+
 static void replay_one(const char *out, const struct table *t, struct replay *r)
 {
     struct store *s;
@@ -431,12 +491,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_graph_is_a_build, temp_dir_make, temp_dir_remove),
         cmocka_unit_test(a_view_leaves_no_trace),
         cmocka_unit_test(openings_come_at_their_rate),
+        cmocka_unit_test(luck_is_each_pairs_own),
         cmocka_unit_test(history_earns_three_quarters),
         cmocka_unit_test(the_indicator_earns_more),
         cmocka_unit_test(without_exploration_it_locks),
         cmocka_unit_test(a_gauge_reads),
         cmocka_unit_test(seeds_lead_somewhere),
         cmocka_unit_test(processes_change_nothing),
+        cmocka_unit_test(rewards_sink),
         cmocka_unit_test_setup_teardown(journals_replay, temp_dir_make, temp_dir_remove),
         cmocka_unit_test(specs_are_taken_apart),
         cmocka_unit_test(wrong_schedulers_are_refused),
