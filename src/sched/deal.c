@@ -76,16 +76,23 @@ static int arm_of_slot(const struct deal *d, int slot)
     return arm;
 }
 
-int deal_next(struct deal *d, uint64_t dropped)
+bool deal_without(struct deal *d, uint64_t dropped)
 {
     dropped &= all_arms(d);
     if (dropped == all_arms(d))
-        return -1;
+        return false;
     if (dropped != d->dropped) {
         d->dropped = dropped;
         d->next = 0;
         make_whole(d);
     }
+    return true;
+}
+
+int deal_next(struct deal *d, uint64_t dropped)
+{
+    if (!deal_without(d, dropped))
+        return -1;
     int arm = arm_of_slot(d, d->next);
     d->next = (d->next + 1) % d->slots;
     return arm;

@@ -37,7 +37,9 @@ struct deal {
 void deal_init(struct deal *d, int n_arms);
 /* weight NULL: all the same.  Heavier than DEAL_MAX_WEIGHT counts as that. */
 void deal_start(struct deal *d, const uint64_t *weight, int slots);
-/* Whose turn it is; -1 when all are dropped, and then nothing moves. */
+/* From here on without these; false when that leaves none, and then nothing moves. */
+bool deal_without(struct deal *d, uint64_t dropped);
+/* The same, and whose turn it is; -1 when there is none left. */
 int deal_next(struct deal *d, uint64_t dropped);
 static inline bool deal_may(const struct deal *d, int arm)
 {

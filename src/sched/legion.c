@@ -52,11 +52,13 @@ void legion_shares(struct legion *l)
     double most = 0, sum = 0;
     for (int i = 0; i < l->deal.n_arms; i++) {
         score(l, &l->arm[i]);
-        most = fmax(most, l->arm[i].exploit + l->arm[i].explore);
+        if (deal_may(&l->deal, i))
+            most = fmax(most, l->arm[i].exploit + l->arm[i].explore);
     }
     for (int i = 0; i < l->deal.n_arms; i++) {
         struct legion_arm *m = &l->arm[i];
-        sum += m->share = det_exp(m->exploit + m->explore - most);
+        m->share = deal_may(&l->deal, i) ? det_exp(m->exploit + m->explore - most) : 0;
+        sum += m->share;
     }
     for (int i = 0; i < l->deal.n_arms; i++)
         l->arm[i].share /= sum;
@@ -69,6 +71,7 @@ static void assign(struct legion *l)
     for (int i = 0; i < l->deal.n_arms; i++)
         weight[i] = (uint64_t)(l->arm[i].share * WEIGHT_OF_ALL + 0.5);
     deal_start(&l->deal, weight, l->workers);
+    l->by_share = true;
 }
 
 /* --- rounds by the clock --------------------------------------------------------------------- */
@@ -167,6 +170,7 @@ static void reclaim(struct legion *l, uint64_t scored, int64_t at_ns)
     account(l, at_ns);
     cores[best] += (uint64_t)moved;
     deal_start(&l->deal, cores, l->deal.slots);
+    l->by_share = false;
 }
 
 static void monitor(struct legion *l, int64_t at_ns, const struct ledger *map)
@@ -223,11 +227,27 @@ static void note(const struct legion *l, int i, struct decision_arm *m)
     }
 }
 
+/* From here on other arms have the cores. */
+static void deal_anew(struct legion *l, const struct decision *d)
+{
+    bool dealt = l->round || l->ran || l->deal.next;
+    if (dealt)
+        account(l, d->now_ns);
+    else
+        l->since_ns = d->now_ns; /* who cannot run from the start has had nothing */
+    if (!deal_without(&l->deal, d->dropped))
+        return;
+    if (l->by_share)
+        assign(l);
+    else
+        legion_shares(l);
+}
+
 static void legion_pick(struct sched *s, struct decision *d)
 {
     struct legion *l = (struct legion *)s;
     if (d->dropped != l->deal.dropped)
-        account(l, d->now_ns); /* from here on other arms have the cores */
+        deal_anew(l, d);
     d->choice = deal_next(&l->deal, d->dropped);
     d->turn_ns = turn_length(l, d->now_ns);
     for (int i = 0; i < s->n_arms; i++)

@@ -30,6 +30,7 @@ struct legion {
     uint64_t round; /* from 0 */
     uint64_t looks; /* of the monitor in this round */
     uint64_t ran;   /* bit per arm: completed a turn in this round */
+    bool by_share;  /* the cores are as the shares say: not in round 0, nor after a reclaim */
     int64_t from_ns, since_ns;
     double all_units;
     double weight[COUNT_KINDS]; /* of the last closed round, and what they weighted: */
@@ -39,7 +40,7 @@ struct legion {
     struct deal deal;
 };
 
-/* q, u and the share of every arm, from R, n and N. */
+/* q, u and the share of every arm that can run, from R, n and N. */
 void legion_shares(struct legion *l);
 void legion_save(const struct sched *s, struct buf *out);
 CAROL_MUST_CHECK int legion_load(struct sched *s, const void *data, size_t n, struct err *e);

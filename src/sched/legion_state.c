@@ -21,6 +21,7 @@ void legion_save(const struct sched *s, struct buf *out)
 {
     const struct legion *l = (const struct legion *)s;
     wire_put_u8(out, l->begun);
+    wire_put_u8(out, l->by_share);
     wire_put_u64(out, l->round);
     wire_put_u64(out, l->looks);
     wire_put_u64(out, l->ran);
@@ -54,8 +55,9 @@ static void load_arm(struct legion *l, int i, struct wire *w)
 
 static void load_all(struct legion *l, struct wire *w)
 {
-    unsigned begun = wire_u8(w);
+    unsigned begun = wire_u8(w), by_share = wire_u8(w);
     l->begun = begun;
+    l->by_share = by_share;
     l->round = wire_u64(w);
     l->looks = wire_u64(w);
     l->ran = wire_u64(w);
@@ -68,7 +70,7 @@ static void load_all(struct legion *l, struct wire *w)
         load_arm(l, i, w);
     deal_load(&l->deal, w);
     legion_counts_load(&l->counts, w);
-    if (begun > 1 || l->from_ns < 0 || l->since_ns < l->from_ns || w->left ||
+    if (begun > 1 || by_share > 1 || l->from_ns < 0 || l->since_ns < l->from_ns || w->left ||
         l->since_ns - l->from_ns > l->o.round_ns ||
         l->looks > (uint64_t)(l->o.round_ns / l->o.check_ns + 1) ||
         (l->deal.n_arms < 64 && l->ran >> l->deal.n_arms))

@@ -76,9 +76,42 @@ static void the_monitor_takes_cores_back(void **state)
     sched_free(s);
 }
 
+/* An arm that hardly ever had a core would, by the rule, outweigh all others as soon as it has one; while it
+ * cannot run, the others share by their own scores. */
+static void an_arm_that_cannot_run_weighs_nothing(void **state)
+{
+    (void)state;
+    for (int64_t when = 0; when < 2;
+         when++) { /* dropped before the first decision, or soon after */
+        struct sched *s = make("legion", 6, 2, 0, NULL, NULL);
+        int turns[6] = {0};
+        double units = 0;
+        if (when)
+            ask(s, 0, 0);
+        for (int64_t now = 10000; now < 20 * 600 * S; now += 60 * S) {
+            struct decision d = ask(s, now, 1 << 2);
+            double share = 0;
+            for (int i = 0; i < 6; i++)
+                share += d.arm[i].noise;
+            expect_close(share, 1, "shares of those that can run", now);
+            assert_true(d.arm[2].noise == 0 && d.arm[2].draw == 0);
+            units = d.arm[2].phi[2];
+            turns[d.choice]++;
+            finish(s, &d, now + 60 * S, d.choice == 0 ? 5 : 0);
+        }
+        assert_int_equal(turns[2], 0);
+        assert_true(when ? units > 0 : units == 0);
+        for (int i = 0; i < 6; i++)
+            if (i != 2 && (turns[i] < 15 || turns[i] > 120)) /* of 200 */
+                fail_msg("%d turns for f%d", turns[i], i);
+        sched_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_arm_that_cannot_run_weighs_nothing),
         cmocka_unit_test(shares_after_round_0),
         cmocka_unit_test(a_round_of_nothing_weighs_all_the_same),
         cmocka_unit_test(the_monitor_takes_cores_back),

@@ -170,13 +170,14 @@ class Legion(Campaign):
             mask = self.mask_before(cut + 1)
         return units
 
-    def shares(self, reward, units, total):
+    def shares(self, reward, units, total, gone):
+        """(q, u) of every arm, and the softmax over those that can run."""
         score = []
         for r, n in zip(reward, units):
             q = r / (r + n) if n else 0
             u = math.sqrt(2 * math.log(total) / n) if total > 1 and n else 1
             score.append((float(q), u))
-        e = [math.exp(q + u) for q, u in score]
+        e = [0 if a in gone else math.exp(q + u) for a, (q, u) in enumerate(score)]
         return score, [x / math.fsum(e) for x in e]
 
     def close(self, c, ran, reward):
@@ -222,7 +223,7 @@ class Legion(Campaign):
                 if spent[a]:
                     units[a] = spent[a] if o["last"] else units[a] + spent[a]
             total += sum(spent)
-            weights, slots = self.shares(reward, units, total)[1], self.w
+            weights, slots = self.shares(reward, units, total, ())[1], self.w
             begin, number = at, number + 1
 
     def ask(self, now, dropped):
@@ -232,7 +233,7 @@ class Legion(Campaign):
             half = begin + self.opts["round"] // 2 - now
             length = min(self.turn, max(half, self.opts["check"]))
         arm, cores, _ = self.choose(weights, slots, since, dropped)
-        score, share = self.shares(reward, units, total)
+        score, share = self.shares(reward, units, total, dropped)
         rows = [f"{num(score[i][0])} {num(score[i][1])} {num(share[i])} {num(cores[i])}"
                 for i in range(self.k)]
         facts = f"{number} {num(reward[arm])} {num(units[arm])}"
