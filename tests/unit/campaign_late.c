@@ -7,11 +7,13 @@
 #include "campaign/replay.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -85,8 +87,17 @@ static struct campaign_opts options(const char *scheduler, int arms, int jobs, i
     return o;
 }
 
-/* So many steps of the loop, then gone as with kill -9. */
-static void live_for(struct fakes *f, struct campaign_opts o, int steps)
+/* From now on nothing can be written to any file, or it can again. */
+static void disk_is_full(bool full)
+{
+    struct rlimit r;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &r), 0);
+    r.rlim_cur = full ? 0 : r.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
+}
+
+/* So many steps of the loop, then some with a full disk, then gone as with kill -9. */
+static void live_until_full(struct fakes *f, struct campaign_opts o, int steps, int full)
 {
     struct loop *l = loop_new_virtual(1000 * NS_PER_S);
     struct campaign_env env = fakes_env(f, l);
@@ -96,8 +107,18 @@ static void live_for(struct fakes *f, struct campaign_opts o, int steps)
         fail_msg("%s", e.msg);
     for (int i = 0; i < steps && loop_step(l, -1); i++)
         ;
+    disk_is_full(full > 0);
+    for (int i = 0; i < full && loop_step(l, -1); i++)
+        ;
+    disk_is_full(false);
     campaign_free(c);
     loop_free(l);
+}
+
+/* So many steps of the loop, then gone as with kill -9. */
+static void live_for(struct fakes *f, struct campaign_opts o, int steps)
+{
+    live_until_full(f, o, steps, 0);
 }
 
 static void what_they_save_at_the_end_is_stored(void **state)
@@ -187,6 +208,37 @@ static void gathering_them_may_be_killed_anywhere(void **state)
     fakes_free(&f);
 }
 
+static void the_disk_may_be_full_while_they_are_gathered(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 4);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int life = 0; life < 4; life++) {
+        f.stray = f.stray ? f.stray : STRAY;
+        live_for(&f, options("random", 4, 3, 4 * 3600, life > 0), 40 + life * 18);
+        uint16_t next = f.stray;
+        f.stray = 0;
+        for (int steps = 0; steps < 14; steps++) {
+            int64_t acknowledged = ask("SELECT count(*) FROM seeds");
+            live_until_full(&f, options("random", 4, 3, 1, true), steps, 30);
+            assert_true(ask("SELECT count(*) FROM seeds") >= acknowledged);
+            replays(&f, -1);
+        }
+        f.stray = next;
+    }
+    uint16_t end = f.stray;
+    assert_true(end > STRAY + 8);
+    f.stray = 0;
+    fakes_run(&f, options("random", 4, 3, 1, true), &a);
+    all_stored(STRAY, end);
+    assert_int_equal(f.doubles, 0);
+    assert_int_equal(ask("SELECT count(*) FROM turns WHERE round = 0"), 0);
+    replays(&f, -1);
+    fakes_free(&f);
+}
+
 /* Up to a dozen steps after both fuzzers were told to stop. */
 static void the_end_may_be_killed_anywhere(void **state)
 {
@@ -251,6 +303,8 @@ int main(void)
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(gathering_them_may_be_killed_anywhere, fakes_fresh_dir,
                                         fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(the_disk_may_be_full_while_they_are_gathered,
+                                        fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(the_end_may_be_killed_anywhere, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_crash_among_them_ends_the_campaign, fakes_fresh_dir,
