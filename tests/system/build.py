@@ -406,12 +406,12 @@ def private(out):
 def stop_midway(command, d, mark, number):
     """Starts a build, sends the signal when its sleepers run, waits until they are gone."""
     p = subprocess.Popen(command, cwd=d, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while len(left_over("sleep\0" + mark)) < 4 and time.monotonic() < until:
         time.sleep(0.05)
     p.send_signal(number)
     said = p.communicate(timeout=60)[0].decode()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 90
     while left_over(mark) and time.monotonic() < until:
         time.sleep(0.05)
     return p, said

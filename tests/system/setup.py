@@ -197,7 +197,7 @@ def engines_killed_half_way_leave_no_entry(tmp):
     engines = Engines(tmp, f"touch '{tmp}/started'; sleep 30")
     with subprocess.Popen(engines.command, env=engines.env, start_new_session=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 90
         while not (tmp / "started").exists() and time.monotonic() < deadline:
             time.sleep(0.01)
         os.killpg(child.pid, signal.SIGKILL)
