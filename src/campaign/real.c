@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "campaign/settings.h"
 #include "eval/executor.h"
+#include "fuzzer/dict.h"
 #include "fuzzer/selftest.h"
 
 #include <stdlib.h>
@@ -68,12 +69,16 @@ static void fill_from_build(struct real *r, struct campaign_opts *o)
 {
     if (!o->args.n && r->target.args)
         strv_split(&o->args, r->target.args, '\n');
-    if (!o->dict && r->target.dict)
+    if (!o->dict && r->target.dict) {
         o->dict = xstrdup(r->target.dict);
+        log_info("the dictionary is the build's own, %s", o->dict);
+    }
     if (!o->target)
         o->target = xstrdup(r->target.target);
-    if (!o->seeds.n && r->target.seeds)
+    if (!o->seeds.n && r->target.seeds) {
         strv_add(&o->seeds, r->target.seeds);
+        log_info("the seeds are the build's own, %s", r->target.seeds);
+    }
 }
 
 int real_open(struct real *r, struct campaign_opts *o, struct err *e)
@@ -96,6 +101,8 @@ int real_open(struct real *r, struct campaign_opts *o, struct err *e)
         rc = choose_roster(r, o, e);
     if (rc == 0 && !o->resume)
         fill_from_build(r, o);
+    if (rc == 0 && !o->resume && o->dict)
+        rc = dict_check(o->dict, e);
     if (rc == 0)
         rc = loop_new(&r->loop, e);
     r->o = o;

@@ -6,11 +6,11 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "campaign/tally.h"
+#include "cli/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define NOTES 5
@@ -34,10 +34,6 @@ struct screen {
     int n_notes;
 };
 
-struct size {
-    int columns, rows;
-};
-
 static void take_note(void *arg, enum log_level level, const char *line)
 {
     struct screen *s = arg;
@@ -56,7 +52,7 @@ struct screen *screen_new(int fd, bool quiet)
     struct screen *s = xcalloc(1, sizeof *s);
     s->fd = fd;
     s->quiet = quiet;
-    s->tty = isatty(fd);
+    s->tty = term_draws(fd);
     if (s->tty && !quiet)
         log_to(take_note, s);
     return s;
@@ -71,7 +67,9 @@ static void clock_text(int64_t ns, char *out, size_t n)
 /* Eight heights between the seeds' coverage and now. */
 static void sparkline(const struct tally *t, struct buf *b)
 {
-    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const ascii[] = {"_", ".", "-", "~", "=", "+", "*", "#"};
+    const char *const *bars = term_utf8() ? blocks : ascii;
     uint32_t lo = t->seed_edges, span = t->edges > lo ? t->edges - lo : 1;
     for (int i = 0; i < t->n_points; i++) {
         uint32_t up = t->point[i] > lo ? t->point[i] - lo : 0;
@@ -123,37 +121,16 @@ static void draw_slots(const struct campaign *c, const struct tally *t, struct b
     buf_str(b, "\n");
 }
 
-static struct size size_of(int fd)
-{
-    struct winsize w;
-    if (ioctl(fd, TIOCGWINSZ, &w) < 0 || w.ws_col == 0 || w.ws_row == 0)
-        return (struct size){80, 24};
-    return (struct size){w.ws_col, w.ws_row};
-}
-
-/* Length in bytes of the first `columns` characters of a line. */
-static size_t clip(const char *line, size_t len, int columns)
-{
-    size_t i = 0;
-    while (i < len && columns > 0) {
-        for (i++; i < len &&
-                  ((unsigned char)line[i] & 0xc0) == 0x80;) /* the rest of a UTF-8 character */
-            i++;
-        columns--;
-    }
-    return i;
-}
-
 /* What fits the terminal, in one write: a line that wraps, or one too many, would shift the picture. */
 static void put_lines(struct screen *s, const struct buf *lines)
 {
-    struct size size = size_of(s->fd);
+    struct term_size size = term_size(s->fd);
     struct buf out = BUF_INIT(1 << 16);
     int row = 0;
     buf_str(&out, s->drawn ? "\033[H" : "\033[H\033[2J");
     for (const char *p = lines->p, *nl; p && (nl = strchr(p, '\n')) && row < size.rows - 1;
          p = nl + 1, row++) {
-        buf_add(&out, p, clip(p, (size_t)(nl - p), size.columns));
+        buf_add(&out, p, term_clip(p, (size_t)(nl - p), size.columns));
         buf_str(&out, "\033[K\n");
     }
     buf_str(&out, "\033[J");
