@@ -27,6 +27,28 @@ char *str_fmt(const char *fmt, ...)
     return s;
 }
 
+char *str_shell(const char *s)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                "0123456789_@%+=:,./-";
+    if (*s && s[strspn(s, plain)] == 0)
+        return xstrdup(s);
+    size_t n = 3;
+    for (const char *c = s; *c; c++)
+        n += *c == '\'' ? 4 : 1;
+    char *word = xmalloc(n), *to = word;
+    *to++ = '\'';
+    for (; *s; s++) {
+        if (*s == '\'') { /* leave the quotes for an escaped one */
+            memcpy(to, "'\\'", 3);
+            to += 3;
+        }
+        *to++ = *s;
+    }
+    memcpy(to, "'", 2);
+    return word;
+}
+
 bool str_starts(const char *s, const char *prefix)
 {
     return strncmp(s, prefix, strlen(prefix)) == 0;

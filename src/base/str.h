@@ -10,6 +10,8 @@
 
 /* printf to a new string; the caller frees. */
 char *str_fmt(const char *fmt, ...) CAROL_PRINTF(1, 2);
+/* s as one word of a shell's command line: quoted where it must be; the caller frees. */
+char *str_shell(const char *s);
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 

@@ -55,15 +55,23 @@ static int load(struct err *e)
     return 0;
 }
 
-static int read_entry(struct archive *a, struct archive_entry *en, struct corpus_sink *sink,
-                      struct err *e)
+static int damaged(struct archive *a, const char *path, struct err *e)
+{
+    return err_usage(e,
+                     "the seed archive %s is damaged (%s); get it again, or unpack what can be "
+                     "unpacked and give the directory with -i",
+                     path, lib_archive_error_string(a));
+}
+
+static int read_entry(struct archive *a, const char *path, struct archive_entry *en,
+                      struct corpus_sink *sink, struct err *e)
 {
     struct buf b = BUF_INIT(CORPUS_MAX_INPUT);
     int rc = 0;
     char chunk[65536];
     for (la_ssize_t n; (n = lib_archive_read_data(a, chunk, sizeof chunk)) != 0;) {
         if (n < 0) {
-            rc = err_usage(e, "the seed archive is damaged: %s", lib_archive_error_string(a));
+            rc = damaged(a, path, e);
             break;
         }
         buf_add(&b, chunk, (size_t)n);
@@ -92,10 +100,9 @@ int archive_read(const char *path, struct corpus_sink *sink, struct err *e)
     }
     while (rc == 0 && (st = lib_archive_read_next_header(a, &en)) != ARCHIVE_EOF) {
         if (st != ARCHIVE_OK && st != ARCHIVE_WARN)
-            rc = err_usage(e, "the seed archive %s is damaged: %s", path,
-                           lib_archive_error_string(a));
+            rc = damaged(a, path, e);
         else if (lib_archive_entry_filetype(en) == AE_IFREG)
-            rc = read_entry(a, en, sink, e);
+            rc = read_entry(a, path, en, sink, e);
     }
 out:
     lib_archive_read_free(a);

@@ -25,9 +25,9 @@ static int gather(struct campaign *c, struct member *m, struct err *e)
         return rc;
     }
     if (t->row.inputs || t->row.crashes || t->row.hangs)
-        log_info("%s %d, saved outside its turns: %u inputs, %u crashes, %u hangs",
-                 c->f.tally.arm[m->arm].name, m->number, t->row.inputs, t->row.crashes,
-                 t->row.hangs);
+        log_info(
+            "%s saved %u more after its last turn, with %u crashes and %u hangs; they count too",
+            c->f.tally.arm[m->arm].name, t->row.inputs, t->row.crashes, t->row.hangs);
     m->slot = s;
     s->turn = t;
     rc = turn_measure(t, e);

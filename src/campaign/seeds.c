@@ -168,8 +168,9 @@ static int read_user_seeds(struct campaign *c, struct err *e)
     if (rc == 0)
         rc = store_totals(c->store, &t, e);
     if (rc == 0 && t.seeds == 0) {
-        log_warn("there is no seed: starting from one trivial input. A few small real files, given "
-                 "with -i, find more and sooner");
+        log_warn("there is no seed%s%s: starting from one trivial input. A few small real files, "
+                 "given with -i, find more and sooner",
+                 c->o.seeds.n ? " in " : "", c->o.seeds.n ? c->o.seeds.v[0] : "");
         rc = put_seed(c, "trivial", "0\n", 2, e);
     }
     if (rc == 0)

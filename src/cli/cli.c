@@ -1,6 +1,7 @@
 /* cli: the table of verbs and what is common to them. */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ const struct cli_verb cli_verbs[] = {
      "build a target in every family, for the fuzzers and the neutral judge", cli_build},
     {"cover", "-b DIR [options] INPUT...",
      "run inputs on the neutral build: edges per input, union, status, speed", cli_cover},
-    {"fuzz", "-b DIR -i SEEDS -o OUT [options] [-- ARGS with @@]",
+    {"fuzz", "-b DIR [-i SEEDS] -o OUT [options] [-- ARGS with @@]",
      "run the ensemble on a target; --resume OUT goes on", cli_fuzz},
     {"status", "[--json] OUT", "the state of a running or ended campaign", cli_status},
     {"explain", "OUT [--turn N] [--json]",
@@ -70,6 +71,7 @@ int cli_main(int argc, char **argv)
     const char *self = slash ? slash + 1 : argc > 0 ? argv[0] : "";
     if (strcmp(self, "carol-cc") == 0 || strcmp(self, "carol-c++") == 0)
         return cli_cc(argv + 1, strcmp(self, "carol-c++") == 0);
+    signal(SIGXFSZ, SIG_IGN); /* ulimit -f: the write fails, and what it was is said */
     if (argc < 2) {
         usage(stderr);
         return ERR_EXIT_USAGE;

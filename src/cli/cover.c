@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/host.h"
 #include "eval/executor.h"
 #include "proc/loop.h"
 #include "target/manifest.h"
@@ -365,6 +366,7 @@ int cli_cover(int argc, char **argv)
     int rc = parse_options(&c, argc, argv, &e);
     if (rc == 1)
         return cli_help(cli_find("cover"), options);
+    rc = rc < 0 ? rc : host_need_files(HOST_FILES_RUN, &e);
     rc = rc < 0 ? rc : find_inputs(&c, argv + optind, &e);
     rc = rc < 0 ? rc : measure(&c, &e);
     strv_free(&c.paths);

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/where.h"
 #include "cli/cli.h"
+#include "cli/host.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -211,6 +212,8 @@ int cli_engine(int argc, char **argv)
         return cli_help(cli_find("engine"), options);
     if (rc == 0 && run)
         rc = check_run(&o, &e);
+    if (rc == 0)
+        rc = host_need_files(HOST_FILES_RUN, &e);
     if (rc == 0)
         rc = engine_workspace(&work, &e);
     if (rc == 0)

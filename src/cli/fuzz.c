@@ -8,6 +8,7 @@
 #include "campaign/campaign.h"
 #include "campaign/real.h"
 #include "campaign/tally.h"
+#include "cli/host.h"
 #include "cli/screen.h"
 #include "sched/sched.h"
 #include "target/manifest.h"
@@ -25,8 +26,8 @@
 static const char help[] =
     "  -b, --build DIR        what 'carol build' made\n"
     "      --target NAME      which target of it, when there are several\n"
-    "  -i, --seeds PATH       seeds: file, directory, zip or AFL output directory; may be "
-    "repeated\n"
+    "  -i, --seeds PATH       file, directory, zip or AFL output directory; may be repeated\n"
+    "                         (default: what the build left as NAME_seed_corpus.zip)\n"
     "  -o, --out DIR          the campaign's directory, new\n"
     "      --resume DIR       go on with a campaign (after Ctrl-C, kill -9, power loss); only -d,\n"
     "                         --stop-on-*, --engines and -q may be given anew\n"
@@ -42,7 +43,7 @@ static const char help[] =
     "      --seed N           of all random numbers (default: from the clock, recorded)\n"
     "      --reward NAME      coverage_interval (default), frontier_branch, rarity_density\n"
     "      --share-new-only   share only inputs with a new edge on the neutral build\n"
-    "  -x, --dict FILE        dictionary\n"
+    "  -x, --dict FILE        dictionary (default: what the build left as NAME.dict)\n"
     "  -m, --memory SIZE      address space of a target: 512M, 2G (default: 2G)\n"
     "  -T, --timeout MS       per input (default: 1000)\n"
     "      --stop-on-plateau TIME   end after that long without a new edge\n"
@@ -301,11 +302,13 @@ static void last_words(const struct campaign *c, const char *out)
                (unsigned long long)t->arm[a].offered, (unsigned long long)t->arm[a].crashes,
                t->arm[a].dropped ? "  dropped: " : "", t->arm[a].why);
     printf("\n");
+    char *word = str_shell(out);
     if (t->crashes)
         printf("crashing inputs: %s/crashes\n", out);
     bool used = strcmp(campaign_end_reason(c), "budget used") == 0;
-    printf("state:           carol status %s\ngo on:           carol fuzz --resume %s%s\n", out,
-           out, used ? " -d TIME   (counted from the first start)" : "");
+    printf("state:           carol status %s\ngo on:           carol fuzz --resume %s%s\n", word,
+           word, used ? " -d TIME   (counted from the first start)" : "");
+    free(word);
     fflush(stdout); /* also for one who presses Ctrl-C again now */
 }
 
@@ -374,6 +377,10 @@ int cli_fuzz(int argc, char **argv)
     }
     if (rc == 0 && !a.sched_help)
         rc = check_args(&a.o, &e);
+    if (rc == 0 && !a.sched_help)
+        rc = host_need_files(HOST_FILES_RUN + HOST_FILES_WORKER * (unsigned)a.o.jobs, &e);
+    if (rc == 0 && !a.sched_help)
+        host_warn_limits();
     if (rc == 0)
         rc = a.sched_help ? print_sched_help(a.o.scheduler, &e) : run(&a, &e);
     campaign_opts_free(&a.o);

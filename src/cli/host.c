@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "proc/cage.h"
 
@@ -93,7 +94,7 @@ static void check_limit(struct host_list *l, const char *id, int which, uint64_t
     getrlimit((__rlimit_resource_t)which, &r);
     bool unlimited = r.rlim_cur == RLIM_INFINITY, ok = unlimited || r.rlim_cur >= least;
     char *now = unlimited ? xstrdup("unlimited") : str_fmt("%" PRIu64, (uint64_t)r.rlim_cur);
-    add(l, id, ok, str_fmt("%s: %s%s", what, now, ok ? "" : ", too few"), fix);
+    add(l, id, ok, str_fmt("%s: %s%s", what, now, ok ? "" : ", too low"), fix);
     free(now);
 }
 
@@ -104,6 +105,40 @@ static void check_limits(struct host_list *l)
     check_limit(l, "address_space", RLIMIT_AS, 16 * GIB, "address space of a process",
                 "ulimit -v unlimited");
     check_limit(l, "file_size", RLIMIT_FSIZE, 4 * GIB, "size of a file", "ulimit -f unlimited");
+}
+
+/* A soft limit is ours to raise. */
+static rlim_t raise_files(rlim_t want)
+{
+    struct rlimit r = {0};
+    getrlimit(RLIMIT_NOFILE, &r);
+    if (r.rlim_cur < want && r.rlim_max > r.rlim_cur) {
+        struct rlimit more = {r.rlim_max < want ? r.rlim_max : want, r.rlim_max};
+        if (setrlimit(RLIMIT_NOFILE, &more) == 0)
+            return more.rlim_cur;
+    }
+    return r.rlim_cur;
+}
+
+int host_need_files(unsigned least, struct err *e)
+{
+    rlim_t now = raise_files(least);
+    if (now >= least)
+        return 0;
+    return err_env(e,
+                   "a process may have only %" PRIu64 " files open here, and this needs %u: type "
+                   "'ulimit -n 4096' first",
+                   (uint64_t)now, least);
+}
+
+void host_warn_limits(void)
+{
+    struct host_list l = {0};
+    check_limits(&l);
+    for (size_t i = 0; i < l.n; i++)
+        if (!l.v[i].ok && strcmp(l.v[i].id, "open_files") != 0)
+            log_warn("%s, which compilers and fuzzers may die of: '%s'", l.v[i].what, l.v[i].fix);
+    host_list_free(&l);
 }
 
 static void check_namespaces(struct host_list *l)

@@ -112,7 +112,7 @@ static int prop1_all(const struct sim_args *a, struct err *e)
     struct prop1_settings st = {.turns = (int)a->turns, .runs = (int)a->runs, .seed = a->seed};
     json_t *rows = json_array();
     int rc = 0;
-    if (!a->json)
+    if (!a->json && !a->trial)
         printf("simulated: Proposition 1, %d runs of %d turns, reward per turn with 95 %% "
                "interval\n\n%-24s %17s   %17s   %s\n",
                st.runs, st.turns, "scheduler", "all turns", "last quarter", "can earn");
@@ -120,13 +120,24 @@ static int prop1_all(const struct sim_args *a, struct err *e)
         struct prop1_result r;
         st.spec = a->list.v[i];
         rc = prop1_run(&st, &r, e);
-        if (rc == 0)
+        if (rc == 0 && !a->trial)
             prop1_print(a, a->list.v[i], &r, rows);
     }
-    if (rc == 0 && a->json)
+    if (rc == 0 && a->json && !a->trial)
         sim_dump(a, json_incref(rows));
     json_decref(rows);
     return rc;
+}
+
+/* A few turns in silence: what is wrong with any of the schedulers is said before the first figure. */
+static int try_all(const struct sim_args *a, int (*play)(const struct sim_args *a, struct err *e),
+                   struct err *e)
+{
+    struct sim_args few = *a;
+    few.turns = 8;
+    few.runs = 1;
+    few.trial = true;
+    return play(&few, e);
 }
 
 int sim_play(int argc, char **argv, struct sim_args *a, const char *text, const char *also,
@@ -140,7 +151,7 @@ int sim_play(int argc, char **argv, struct sim_args *a, const char *text, const 
     }
     if (rc == 0 && a->help)
         printf("%s", text);
-    else if (rc == 0)
+    else if (rc == 0 && (rc = try_all(a, play, &e)) == 0)
         rc = play(a, &e);
     strv_free(&a->list);
     return rc < 0 ? cli_fail(&e) : 0;

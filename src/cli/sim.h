@@ -18,6 +18,7 @@ struct sim_args {
     struct strv list; /* schedulers */
     uint64_t turns, runs, seed, fuzzers, workers;
     bool json, help;
+    bool trial; /* print nothing */
 };
 /* prop1 and known from the command line to the exit code: options into a, which holds the defaults (-k and -j
  * only when a->fuzzers says there is a pool); without -s every scheduler and `also`; then play. */

@@ -74,17 +74,17 @@ static int play_all(const struct sim_args *a, struct err *e)
     struct known_result r = {0};
     json_t *rows = json_array();
     int rc = 0;
-    if (!a->json)
+    if (!a->json && !a->trial)
         print_head(a);
     for (size_t i = 0; rc == 0 && i < a->list.n; i++) {
         st.spec = a->list.v[i];
         rc = known_run(&st, &r, e);
-        if (rc == 0)
+        if (rc == 0 && !a->trial)
             print(a, st.spec, &r, rows);
     }
-    if (rc == 0 && a->json)
+    if (rc == 0 && a->json && !a->trial)
         sim_dump(a, json_incref(rows));
-    else if (rc == 0)
+    else if (rc == 0 && !a->trial)
         printf("\nExpected: %.3f +-%.3f of the best fuzzer in every turn, %.3f of all alike (95 %% "
                "intervals over runs).\nLocked: runs without one change of choice after the first "
                "quarter.  Everything here is simulated.\n",

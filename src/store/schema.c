@@ -2,8 +2,11 @@
  * explains them.  A step that was released is never edited: add another. */
 #include "store/db.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define OLDEST_READ 1 /* versions from here on are read as they are; only a writer migrates them */
 #define APPLICATION_ID 1128354383 /* "CARO" */
@@ -156,10 +159,12 @@ int schema_create(struct store *s, struct err *e)
     if (rc < 0)
         return rc;
     if (!empty) {
+        char *dir = str_shell(s->dir);
         rc = err_usage(e,
                        "%s already holds a campaign: go on with carol fuzz --resume %s, or give "
                        "another -o",
-                       s->dir, s->dir);
+                       s->dir, dir);
+        free(dir);
         if (e)
             e->code = -EEXIST;
         return -EEXIST;

@@ -4,9 +4,16 @@ instead, and nothing is left on disk.  And the help of every verb.
 
     usage.py CAROL SOURCE_ROOT
 """
+import fcntl
+import os
+import pty
+import re
 import resource
+import struct
+import subprocess
 import sys
 import tempfile
+import termios
 from pathlib import Path
 
 from campaign_kit import Carol, Tap
@@ -83,11 +90,53 @@ def arguments():
 
 
 def few_descriptors():
-    """A limit too low for how the judge is called: the message says which, not that the build is wrong."""
-    code, text = CAROL.run("cover", "-b", "function", "seed", cwd=TEMP, limit=90,
-                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
-    TAP.ok(code == 3 and "ulimit -n" in text and "carol build" not in text, "64 descriptors are too few",
-           f"{code}\n{text}")
+    """A limit too low: the message says which and what to type, before anything is begun."""
+    for limit in (8, 16, 64):
+        for words in (["fuzz", "-b", "function", "-i", "seed", "-o", "x"], ["cover", "-b", "function", "seed"],
+                      ["engine", "selftest"], ["build", "-o", "x", "function.c"]):
+            if limit < 64 or words[0] != "build":
+                code, text = CAROL.run(*words, cwd=TEMP, limit=30, preexec_fn=lambda n=limit: resource.setrlimit(
+                    resource.RLIMIT_NOFILE, (n, n)))
+                TAP.ok(code == 3 and f"only {limit} files" in text and "ulimit -n" in text and
+                       "carol build" not in text and text.count("\n") == 1,
+                       f"{limit} descriptors are too few for {words[0]}", f"{code}\n{text}")
+    code, text = CAROL.run("cover", "-b", "function", "seed", cwd=TEMP, limit=30,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 4096)))
+    TAP.ok(code == 0, "a soft limit is raised", f"{code}\n{text}")
+
+
+def schedulers_of_sim():
+    for verb in BELOW["sim"]:
+        refused(f"sim {verb}: a scheduler there is not, before any figure", "sim", verb, "-s", "equal,x",
+                has=["scheduler x", "contextual"])
+
+
+def on_a_terminal(words, columns, **env):
+    """Exit code and what a terminal of that width is sent."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    p = subprocess.Popen([CAROL.binary, *words], cwd=TEMP, env={**CAROL.env, "CAROL_ENGINES": "/none", **env},
+                         stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    sent = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            sent += chunk
+    except OSError:  # the other side is closed
+        pass
+    os.close(ours)
+    return p.wait(), sent.decode()
+
+
+def terminals():
+    """Families whose engines are missing are listed with long reasons: a line that wraps would tear the picture."""
+    words = ["build", "-o", "function", "function.c"]
+    code, sent = on_a_terminal(words, 40, TERM="xterm")
+    lines = re.sub(r"\033\[\d*[A-Z]", "", sent).replace("\r", "").split("\n")
+    drawn = [x for x in lines if x.startswith("  ")]
+    TAP.ok(code == 0 and len(drawn) > 4 and max(map(len, drawn)) < 40, "40 columns: no line of a picture wraps", sent)
+    code, sent = on_a_terminal(words, 40, TERM="dumb")
+    TAP.ok(code == 0 and "\033" not in sent, "TERM=dumb: no control sequences", repr(sent))
 
 
 def main():
@@ -103,6 +152,8 @@ def main():
     numbers()
     arguments()
     few_descriptors()
+    schedulers_of_sim()
+    terminals()
     left = sorted(p.name for p in TEMP.iterdir())
     TAP.ok(left == ["function", "function.c", "program", "program.c", "seed"], "nothing was left on disk", left)
     TAP.tidy(TEMP)

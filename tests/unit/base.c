@@ -136,12 +136,30 @@ static void engines_are_found_from_everywhere(void **state)
     free(path);
 }
 
+/* Commands that we print are typed again. */
+static void names_become_words_of_a_shell(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"/tmp/out-1,2", "/tmp/out-1,2"},
+                                           {"a b;c", "'a b;c'"},
+                                           {"it's", "'it'\\''s'"},
+                                           {"", "''"},
+                                           {"$HOME", "'$HOME'"},
+                                           {"~", "'~'"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char *word = str_shell(pairs[i][0]);
+        assert_string_equal(word, pairs[i][1]);
+        free(word);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buf_stops_at_its_maximum),
         cmocka_unit_test(numbers_are_whole_and_in_range),
         cmocka_unit_test(times_and_sizes),
+        cmocka_unit_test(names_become_words_of_a_shell),
         cmocka_unit_test(files_round_trip),
         cmocka_unit_test(what_the_kernel_makes_up_is_read_whole),
         cmocka_unit_test(rng_is_xoshiro256starstar),

@@ -83,6 +83,25 @@ static void a_damaged_archive_is_told(void **state)
     buf_free(&out);
 }
 
+/* Cut off inside a member: which archive it was, and what can be done. */
+static void an_archive_cut_off_is_named(void **state)
+{
+    (void)state;
+    struct buf tar = BUF_INIT(1 << 20), out = BUF_INIT(1 << 20);
+    struct err e = {0};
+    char *path = fs_join(temp_dir, "half.tar");
+    put_member(&tar, "one", '0', "first");
+    put_member(&tar, "two", '0', "second");
+    assert_int_equal(fs_write_quick(path, tar.p, tar.len - 512, &e), 0);
+    assert_true(read_seeds(path, &out, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "half.tar"));
+    assert_non_null(strstr(e.msg, "-i"));
+    free(path);
+    buf_free(&tar);
+    buf_free(&out);
+}
+
 static void a_directory_is_walked(void **state)
 {
     (void)state;
@@ -112,9 +131,9 @@ static void a_directory_is_walked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(seeds_come_out_of_an_archive),
-                                       cmocka_unit_test(a_damaged_archive_is_told),
-                                       cmocka_unit_test(a_directory_is_walked)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seeds_come_out_of_an_archive), cmocka_unit_test(a_damaged_archive_is_told),
+        cmocka_unit_test(an_archive_cut_off_is_named), cmocka_unit_test(a_directory_is_walked)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }
