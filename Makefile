@@ -21,6 +21,9 @@ else
 setup_env = CC='$(CC)'
 endif
 
+ready: all
+	@echo './carol is ready: ./carol doctor says what can run here, README.md has a first campaign'
+
 all: build engines
 
 setup:
@@ -34,6 +37,7 @@ engines: build
 	@tools/engines.py --build $(BUILD) || [ $$? = 3 ]
 
 $(BUILD)/build.ninja: | setup
+	@echo 'compiling Carol in $(BUILD), a minute or so'
 	@$(setup_env) meson setup $(BUILD) $(MESON_FLAGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
@@ -70,4 +74,4 @@ install: all
 clean:
 	rm -rf $(BUILD) $(BUILD)-san carol
 
-.PHONY: all setup build engines demo test bench lint format-check format tidy install clean
+.PHONY: ready all setup build engines demo test bench lint format-check format tidy install clean

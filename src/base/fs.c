@@ -272,16 +272,17 @@ int fs_walk(const char *path, struct strv *files, struct err *e)
     return rc;
 }
 
+/* By reference where the file system can share the blocks of two files, else inside the kernel. */
 static int copy_bytes(int in, int out, const char *to, struct err *e)
 {
-    for (;;) {
-        ssize_t n = sendfile(out, in, NULL, 1 << 20);
-        if (n < 0 && errno == EINTR)
+    for (bool share = true;;) {
+        ssize_t n = share ? copy_file_range(in, NULL, out, NULL, 1 << 30, 0)
+                          : sendfile(out, in, NULL, 1 << 20);
+        if (n > 0 || (n < 0 && errno == EINTR))
             continue;
-        if (n < 0)
-            return err_sys(e, "cannot copy to %s", to);
-        if (n == 0)
-            return 0;
+        if (!share)
+            return n < 0 ? err_sys(e, "cannot copy to %s", to) : 0;
+        share = false; /* goes on where that ended: at the end, or where it is not possible */
     }
 }
 
@@ -307,41 +308,5 @@ done:
         close(in);
     if (out >= 0 && close(out) < 0 && rc == 0)
         rc = err_sys(e, "cannot copy to %s", to);
-    return rc;
-}
-
-static int copy_link(const char *from, const char *to, struct err *e)
-{
-    char target[4096];
-    ssize_t n = readlink(from, target, sizeof target - 1);
-    if (n < 0)
-        return err_sys(e, "cannot read link %s", from);
-    target[n] = 0;
-    unlink(to);
-    return symlink(target, to) < 0 ? err_sys(e, "cannot create link %s", to) : 0;
-}
-
-int fs_copy_tree(const char *from, const char *to, struct err *e)
-{
-    struct stat st;
-    if (lstat(from, &st) < 0)
-        return err_sys(e, "cannot read %s", from);
-    if (S_ISLNK(st.st_mode))
-        return copy_link(from, to, e);
-    if (S_ISREG(st.st_mode))
-        return fs_copy(from, to, e);
-    if (!S_ISDIR(st.st_mode))
-        return 0;
-    struct strv names = {0};
-    int rc = fs_mkdirs(to, e);
-    if (rc == 0)
-        rc = fs_list(from, &names, e);
-    for (size_t i = 0; rc == 0 && i < names.n; i++) {
-        char *a = fs_join(from, names.v[i]), *b = fs_join(to, names.v[i]);
-        rc = fs_copy_tree(a, b, e);
-        free(a);
-        free(b);
-    }
-    strv_free(&names);
     return rc;
 }

@@ -35,9 +35,7 @@ CAROL_MUST_CHECK int fs_remove_tree(const char *path, struct err *e);
 CAROL_MUST_CHECK int fs_list(const char *dir, struct strv *names, struct err *e);
 /* Paths of all regular files below a directory (or the file itself), sorted. */
 CAROL_MUST_CHECK int fs_walk(const char *path, struct strv *files, struct err *e);
-/* Copy one regular file, keeping its mode. */
+/* Copy one regular file; mode and times kept. */
 CAROL_MUST_CHECK int fs_copy(const char *from, const char *to, struct err *e);
-/* Copy a tree (regular files, directories, links as links; modes and times kept). */
-CAROL_MUST_CHECK int fs_copy_tree(const char *from, const char *to, struct err *e);
 
 #endif

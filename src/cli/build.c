@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "base/where.h"
 #include "cli/cli.h"
+#include "cli/host.h"
+#include "cli/term.h"
 #include "target/family.h"
 
 #include <errno.h>
@@ -47,6 +49,7 @@ static void describe_state(struct buf *b, const struct build_progress *p)
 {
     switch (p->state) {
     case BUILD_WAITING: buf_str(b, "waiting"); break;
+    case BUILD_COPYING: buf_printf(b, "copying the sources %3.0f s", p->seconds); break;
     case BUILD_RUNNING: buf_printf(b, "building %3.0f s", p->seconds); break;
     case BUILD_CACHED: buf_str(b, "cached"); break;
     case BUILD_DONE:
@@ -64,14 +67,16 @@ static void draw_all(struct screen *s, const struct build_progress *all)
     if (s->lines)
         buf_printf(&b, "\033[%uA", s->lines);
     s->lines = 0;
+    int columns = term_size(STDERR_FILENO).columns;
     for (int f = 1; f < FAMILY_END; f++) {
         struct buf line = BUF_INIT(4096);
         if (!s->asked[f] || all[f].state == BUILD_NONE)
             continue;
+        buf_printf(&line, "  %-8s ", family_name((enum family)f));
         describe_state(&line, &all[f]);
         if (all[f].state == BUILD_RUNNING)
             buf_printf(&line, "  %s", all[f].last);
-        buf_printf(&b, "\r\033[K  %-8s %.68s\n", family_name((enum family)f), line.p);
+        buf_printf(&b, "\r\033[K%.*s\n", (int)term_clip(line.p, line.len, columns - 1), line.p);
         buf_free(&line);
         s->lines++;
     }
@@ -90,7 +95,9 @@ static void on_progress(void *arg, enum family f, const struct build_progress *a
         return;
     struct buf line = BUF_INIT(4096);
     s->shown[f] = all[f].state;
-    if (all[f].state == BUILD_RUNNING)
+    if (all[f].state == BUILD_COPYING)
+        buf_str(&line, "copying the sources");
+    else if (all[f].state == BUILD_RUNNING)
         buf_str(&line, "building");
     else
         describe_state(&line, &all[f]);
@@ -100,11 +107,36 @@ static void on_progress(void *arg, enum family f, const struct build_progress *a
 
 /* --- failures --- */
 
+/* A line of a log as the script saw it: the private directory is gone by now, and differs between families
+ * that fail for the same reason. */
+static void add_line(struct buf *out, const char *line, const char *tmp)
+{
+    static const char *const sub[] = {"/src", "/work", "/out"}, *const var[] = {"$SRC", "$WORK",
+                                                                                "$OUT"};
+    struct buf b = BUF_INIT(1 << 20);
+    size_t n = strlen(tmp);
+    for (const char *at; (at = strstr(line, tmp)); line = at + n) {
+        size_t k = 0;
+        while (k < 3 && !str_starts(at + n, sub[k]))
+            k++;
+        buf_add(&b, line, (size_t)(at - line));
+        if (k < 3) {
+            buf_str(&b, var[k]);
+            at += strlen(sub[k]);
+        } else {
+            buf_add(&b, at, n);
+        }
+    }
+    buf_str(&b, line);
+    buf_printf(out, "    %.300s\n", b.p ? b.p : "");
+    buf_free(&b);
+}
+
 /* The last lines of a log, indented. */
-static char *log_tail(const char *path, unsigned lines)
+static char *log_tail(const struct build_progress *p, unsigned lines)
 {
     struct buf text = BUF_INIT((size_t)256 << 20), out = BUF_INIT(1 << 16);
-    if (fs_read(path, &text, NULL) == 0 && text.len) {
+    if (fs_read(p->log, &text, NULL) == 0 && text.len) {
         size_t at = text.len;
         while (at > 0 && text.p[at - 1] == '\n')
             text.p[--at] = 0;
@@ -113,26 +145,61 @@ static char *log_tail(const char *path, unsigned lines)
         struct strv rows = {0};
         strv_split(&rows, text.p + at, '\n');
         for (size_t i = 0; i < rows.n; i++)
-            buf_printf(&out, "    %.300s\n", rows.v[i]);
+            add_line(&out, rows.v[i], p->tmp);
         strv_free(&rows);
     }
     buf_free(&text);
     return out.p ? buf_take(&out) : xstrdup("");
 }
 
-static void explain_failures(const struct build_result *r, const bool asked[FAMILY_END])
+/* Does the script miss $SRC/NAME, and was it given the tree called NAME or NAME-VERSION itself? */
+static char *missing_project(const char *tail, const char *src)
+{
+    const char *base = strrchr(src, '/') ? strrchr(src, '/') + 1 : src;
+    for (const char *p = tail; (p = strstr(p, "$SRC/"));) {
+        p += strlen("$SRC/");
+        size_t n = strcspn(p, "/'\":; \n");
+        char *name = str_fmt("%.*s", (int)n, p), *path = fs_join(src, name);
+        bool is = n > 1 && strncasecmp(base, name, n) == 0 && !fs_exists(path);
+        free(path);
+        if (is)
+            return name;
+        free(name);
+    }
+    return NULL;
+}
+
+/* OSS-Fuzz's own layout: $SRC is the directory above the project, and the script begins in the project. */
+static void hint_layout(const struct build_opts *o, const char *tail)
+{
+    const char *named = o->src ? o->src : getenv("SRC");
+    char *src = realpath(named && *named ? named : ".", NULL);
+    char *name = src && o->command ? missing_project(tail, src) : NULL;
+    if (name)
+        fprintf(stderr,
+                "  The script looks for the project in $SRC/%s: in OSS-Fuzz $SRC is the directory "
+                "above "
+                "it.\n  Call the tree '%s' and run the script from inside it, with --src ..\n",
+                name, name);
+    free(name);
+    free(src);
+}
+
+static void explain_failures(const struct build_opts *o, const struct build_result *r)
 {
     struct strv seen = {0};
     for (int f = 1; f < FAMILY_END; f++) {
         const struct build_progress *p = &r->family[f];
-        if (!asked[f] || p->state != BUILD_FAILED)
+        if (!o->family[f] || p->state != BUILD_FAILED)
             continue;
-        char *tail = log_tail(p->log, 20);
+        char *tail = log_tail(p, 20);
         fprintf(stderr, "\n%s: %s\n", family_name((enum family)f), p->last);
-        if (strv_has(&seen, tail) && *tail)
+        if (strv_has(&seen, tail) && *tail) {
             fprintf(stderr, "  (the log ends as above: %s)\n", p->log);
-        else if (*tail)
+        } else if (*tail) {
             fprintf(stderr, "  %s ends with:\n%s", p->log, tail);
+            hint_layout(o, tail);
+        }
         strv_take(&seen, tail);
     }
     strv_free(&seen);
@@ -154,8 +221,11 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
         log_info("%s has its own main(); assumed that it reads standard input. If it reads a file, "
                  "add --args '@@' (with whatever else it needs)",
                  r->chosen);
+    char *dir = str_shell(o->dir);
     if (r->chosen && whole)
-        log_info("next: carol fuzz -b %s -i SEEDS -o OUT", o->dir);
+        log_info("next: carol fuzz -b %s%s -o OUT%s", dir, r->seeds ? "" : " -i SEEDS",
+                 r->seeds ? "   (with the build's own seeds; -i gives others)" : "");
+    free(dir);
     buf_free(&names);
 }
 
@@ -285,7 +355,7 @@ int cli_build(int argc, char **argv)
     } else if (rest && rest[0]) {
         o.command = rest;
     }
-    struct screen s = {.tty = isatty(STDERR_FILENO) != 0};
+    struct screen s = {.tty = term_draws(STDERR_FILENO)};
     memcpy(s.asked, o.family, sizeof s.asked);
     o.progress = on_progress;
     o.arg = &s;
@@ -293,8 +363,12 @@ int cli_build(int argc, char **argv)
     if (rc == 0)
         rc = check(&o, &e);
     if (rc == 0)
+        rc = host_need_files(HOST_FILES_BUILD, &e);
+    if (rc == 0)
+        host_warn_limits();
+    if (rc == 0)
         rc = build_run(&o, &r, &e);
-    explain_failures(&r, o.family);
+    explain_failures(&o, &r);
     if (r.targets.n)
         say_what_was_made(&o, &r, rc == 0);
     else if (rc == -ECHILD)

@@ -109,6 +109,8 @@ _Noreturn static void run_program(const struct cage_opts *o, int report)
         signal(s, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    if (o->before && o->before(o->arg) < 0)
+        _exit(125);
     if (o->no_aslr)
         personality(ADDR_NO_RANDOMIZE);
     int rc = o->cwd ? chdir(o->cwd) : 0;
@@ -127,6 +129,7 @@ _Noreturn static void run_program(const struct cage_opts *o, int report)
     _exit(127);
 }
 
+/* Once it ended: the errno of a failed exec, or 0. */
 static int exec_error(int fd)
 {
     int code = 0;
@@ -178,7 +181,7 @@ _Noreturn static void be_init(const struct cage_opts *o, const struct cage *c, u
     }
     setpgid(0, 0); /* terminal signals do not reach what is inside */
     int report[2] = {-1, -1};
-    if (pipe2(report, O_CLOEXEC) < 0)
+    if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0)
         _exit(1);
     pid_t program = fork();
     if (program == 0)
@@ -192,9 +195,9 @@ _Noreturn static void be_init(const struct cage_opts *o, const struct cage *c, u
     close_all(low + 1, high - 1);
     close_all(high + 1, INT_MAX);
     struct word w = {.wait_status = program < 0 ? 127 << 8 : 0};
-    w.exec_errno = program < 0 ? EAGAIN : exec_error(err_fd);
     if (program > 0)
         w.wait_status = wait_program(program, &signals);
+    w.exec_errno = program < 0 ? EAGAIN : exec_error(err_fd);
     if (!namespaced) {
         tree_kill(getpid(), 0);
         sweep_segments(program);

@@ -41,6 +41,10 @@ struct cage_opts {
     bool no_aslr;      /* ADDR_NO_RANDOMIZE for the program */
     bool own_proc;     /* it reads /proc/PID of its children: in a namespace mount a /proc of its
                                 own, or where that is forbidden use the fallback */
+    /* NULL, or called in the program's process before everything else (cwd may be made here); the
+     * descriptors are still ours.  Negative: the program is not executed and ends with exit code 125. */
+    int (*before)(void *arg);
+    void *arg;
 };
 
 struct cage {

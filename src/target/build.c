@@ -34,8 +34,9 @@ struct build {
 
 static void show_task(const struct task *t, int64_t now, struct build_progress *p)
 {
-    *p = (struct build_progress){.state = t->state, .log = t->log, .seconds = t->seconds};
-    if (t->state == BUILD_RUNNING)
+    *p = (struct build_progress){
+        .state = t->state, .log = t->log, .tmp = t->tmp, .seconds = t->seconds};
+    if (task_runs(t))
         p->seconds = (double)(now - t->began_ns) / (double)NS_PER_S;
     p->last = t->state == BUILD_FAILED || t->state == BUILD_SKIPPED ? t->error.msg : t->last;
     for (size_t i = 0; i < t->stamp.targets.n; i++)
@@ -56,9 +57,13 @@ static void tell(struct build *b, enum family f)
 static void on_tick(void *arg)
 {
     struct build *b = arg;
-    for (int f = 0; f < FAMILY_END; f++)
-        if (b->tasks[f].state == BUILD_RUNNING)
-            task_read_last_line(&b->tasks[f]);
+    for (int f = 0; f < FAMILY_END; f++) {
+        enum build_state before = b->tasks[f].state;
+        if (task_runs(&b->tasks[f]))
+            task_look(&b->tasks[f]);
+        if (b->tasks[f].state != before)
+            tell(b, (enum family)f);
+    }
     tell(b, FAMILY_NONE);
     if (b->running)
         loop_timer(b->loop, &b->tick, loop_now(b->loop) + NS_PER_S);
@@ -145,7 +150,7 @@ static int run_tasks(struct build *b, struct err *e)
     }
     if (b->interrupted) {
         for (int f = 0; f < FAMILY_END; f++)
-            if (b->tasks[f].state == BUILD_RUNNING)
+            if (task_runs(&b->tasks[f]))
                 task_abort(&b->tasks[f]);
         return err_set(e, -EINTR,
                        "interrupted; the families that were finished are kept, run the "
@@ -340,6 +345,7 @@ static int write_manifest(const struct build *b, struct build_result *r, struct 
         if (chosen && strcmp(chosen, r->targets.v[i]) == 0) {
             r->kind = list[i].kind;
             r->kind_assumed = assumed;
+            r->seeds = list[i].seeds != NULL;
             r->chosen = xstrdup(chosen);
         }
     }
@@ -398,6 +404,8 @@ static void report(struct build *b, struct build_result *r)
         r->family[f].last = r->texts.v[r->texts.n - 1];
         strv_add(&r->texts, t->log);
         r->family[f].log = r->texts.v[r->texts.n - 1];
+        strv_add(&r->texts, t->tmp);
+        r->family[f].tmp = r->texts.v[r->texts.n - 1];
     }
 }
 

@@ -24,6 +24,7 @@
 enum build_state {
     BUILD_NONE = 0, /* not asked for */
     BUILD_WAITING,
+    BUILD_COPYING, /* a large source tree, for this family */
     BUILD_RUNNING,
     BUILD_CACHED,
     BUILD_DONE,
@@ -37,6 +38,7 @@ struct build_progress {
     uint64_t bytes;   /* of the targets, when built */
     const char *last; /* last line of the log while running; the reason when failed or skipped */
     const char *log;  /* path of its log */
+    const char *tmp;  /* its private directory: tmp/{src,work,out} are SRC, WORK and OUT */
 };
 
 struct build_opts {
@@ -62,6 +64,7 @@ struct build_result {
     struct strv targets;   /* names, when a manifest was written */
     char *chosen;          /* the target that stands at the top of the manifest; NULL: none */
     enum target_kind kind; /* of the chosen one */
+    bool seeds;            /* the build left seeds for it */
     bool kind_assumed;     /* a main() program, and nobody said how it reads its input */
     struct strv texts;     /* owns the strings above */
 };

@@ -5,18 +5,23 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/where.h"
 #include "target/run.h"
 #include "target/source.h"
 #include "target/wrapper.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#define LARGE_BYTES ((uint64_t)32 << 20) /* copying as much, or as many, is felt */
+#define LARGE_FILES 2000
 
 #define DEFAULT_CFLAGS "-O2 -gline-tables-only"
 
@@ -79,6 +84,19 @@ static int find_places(struct plan *p, const struct build_opts *o, struct err *e
     return 0;
 }
 
+/* The tree is read whole for the key and copied for each family: said before, where that takes time. */
+static int measure_sources(struct plan *p, struct err *e)
+{
+    struct source_size size = {0};
+    int rc = p->copy ? source_measure(p->src, p->dir, &size, e) : 0;
+    p->large = size.bytes >= LARGE_BYTES || size.files >= LARGE_FILES;
+    if (rc == 0 && p->large)
+        log_info("the source tree %s (%" PRIu64 " files, %.0f MB) is copied for each family; --src "
+                 "DIR names a smaller one",
+                 p->src, size.files, (double)size.bytes / 1e6);
+    return rc;
+}
+
 /* --- the short form --- */
 
 static bool is_cxx(const char *s)
@@ -93,13 +111,9 @@ static bool is_source(const char *s)
 
 static void quote(struct buf *b, const char *s)
 {
-    buf_str(b, "'");
-    for (; *s; s++)
-        if (*s == '\'')
-            buf_str(b, "'\\''");
-        else
-            buf_add(b, s, 1);
-    buf_str(b, "'");
+    char *word = str_shell(s);
+    buf_str(b, word);
+    free(word);
 }
 
 static void add_quoted(struct buf *b, const char *const *words)
@@ -374,6 +388,8 @@ int plan_init(struct plan *p, const struct build_opts *o, struct err *e)
 {
     *p = (struct plan){0};
     int rc = find_places(p, o, e);
+    if (rc == 0)
+        rc = measure_sources(p, e);
     if (rc == 0)
         rc = p->copy ? plan_script(p, o, e) : plan_short(p, o, e);
     if (rc == 0)

@@ -75,26 +75,90 @@ int source_digest(const char *dir, const char *skip, struct hasher *h, struct er
     return digest_below(dir, "", skip, h, e);
 }
 
-int source_copy(const char *from, const char *to, const char *skip, struct err *e)
+int source_measure(const char *dir, const char *skip, struct source_size *size, struct err *e)
 {
     struct strv names = {0};
     struct stat st;
+    int rc = fs_list(dir, &names, e);
+    for (size_t i = 0; i < names.n && rc == 0; i++) {
+        char *path = fs_join(dir, names.v[i]);
+        bool counts = !(skip && strcmp(path, skip) == 0) && lstat(path, &st) == 0;
+        if (counts && S_ISDIR(st.st_mode)) {
+            rc = source_measure(path, skip, size, e);
+        } else if (counts) {
+            size->files++;
+            size->bytes += S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+        }
+        free(path);
+    }
+    strv_free(&names);
+    return rc;
+}
+
+/* --- copies --- */
+
+/* Git never changes a file of its object store, and often it is larger than all the rest: like
+ * `git clone --local` we link what is in it. */
+enum place { PLACE_TREE = 0, PLACE_GIT, PLACE_OBJECTS };
+
+static enum place step_down(enum place now, const char *name)
+{
+    if (now == PLACE_TREE)
+        return strcmp(name, ".git") == 0 ? PLACE_GIT : PLACE_TREE;
+    return now == PLACE_OBJECTS || strcmp(name, "objects") == 0 ? PLACE_OBJECTS : PLACE_GIT;
+}
+
+static int copy_link(const char *from, const char *to, struct err *e)
+{
+    char target[4096];
+    ssize_t n = readlink(from, target, sizeof target - 1);
+    if (n < 0)
+        return err_sys(e, "cannot read link %s", from);
+    target[n] = 0;
+    unlink(to);
+    return symlink(target, to) < 0 ? err_sys(e, "cannot create link %s", to) : 0;
+}
+
+static int copy_below(const char *from, const char *to, const char *skip, enum place place,
+                      struct err *e);
+
+static int copy_entry(const char *from, const char *to, const char *skip, enum place place,
+                      struct err *e)
+{
+    struct stat st;
+    if (skip && strcmp(from, skip) == 0)
+        return 0;
+    if (lstat(from, &st) < 0)
+        return err_sys(e, "cannot read %s", from);
+    if (S_ISLNK(st.st_mode))
+        return copy_link(from, to, e);
+    if (S_ISDIR(st.st_mode))
+        return copy_below(from, to, skip, place, e);
+    if (!S_ISREG(st.st_mode) || (place == PLACE_OBJECTS && link(from, to) == 0))
+        return 0;
+    return fs_copy(from, to, e);
+}
+
+static int copy_below(const char *from, const char *to, const char *skip, enum place place,
+                      struct err *e)
+{
+    struct strv names = {0};
     int rc = fs_mkdirs(to, e);
     if (rc == 0)
         rc = fs_list(from, &names, e);
     for (size_t i = 0; i < names.n && rc == 0; i++) {
         char *a = fs_join(from, names.v[i]), *b = fs_join(to, names.v[i]);
-        size_t n = strlen(a);
-        bool above = skip && strncmp(skip, a, n) == 0 && (skip[n] == '/' || skip[n] == 0);
-        if (above && skip[n] == '/') /* the build directory is further down: go step by step */
-            rc = source_copy(a, b, skip, e);
-        else if (!above && lstat(a, &st) == 0)
-            rc = fs_copy_tree(a, b, e);
+        rc = copy_entry(a, b, skip, step_down(place, names.v[i]), e);
         free(a);
         free(b);
     }
     strv_free(&names);
     return rc;
+}
+
+int source_copy(const char *from, const char *to, const char *skip, struct err *e)
+{
+    return copy_below(from, to, skip, PLACE_TREE, e);
 }
 
 void source_digest_files(const struct strv *files, struct hasher *h)

@@ -53,11 +53,36 @@ static int make_dirs(struct task *t, struct err *e)
         rc = fs_mkdirs(dir, e);
         free(dir);
     }
-    if (rc == 0 && t->plan->copy) {
-        char *copy = fs_join(t->tmp, "src");
-        rc = source_copy(t->plan->src, copy, t->plan->dir, e);
-        free(copy);
-    }
+    return rc;
+}
+
+/* A whole copy has this name. */
+static bool copied(const struct task *t)
+{
+    char *src = fs_join(t->tmp, "src");
+    bool there = fs_exists(src);
+    free(src);
+    return there;
+}
+
+struct copying {
+    const struct task *t;
+    int log;
+};
+
+/* In the process that becomes the command: we stay free for Ctrl-C and for the other families. */
+static int copy_sources(void *arg)
+{
+    const struct copying *c = arg;
+    struct err e = {0};
+    char *part = fs_join(c->t->tmp, "src.part"), *src = fs_join(c->t->tmp, "src");
+    int rc = source_copy(c->t->plan->src, part, c->t->plan->dir, &e);
+    if (rc == 0 && rename(part, src) < 0)
+        rc = err_sys(&e, "cannot rename %s", part);
+    if (rc < 0)
+        dprintf(c->log, "%s\n", e.msg);
+    free(part);
+    free(src);
     return rc;
 }
 
@@ -75,6 +100,7 @@ int task_start(struct task *t, int64_t now_ns, struct err *e)
     }
     plan_command(t->plan, t->tmp, &argv, &cwd);
     plan_env(t->plan, &t->kit, t->tmp, &env);
+    struct copying copying = {t, log};
     /* As root a user namespace would map one user only: tar and cp -a could not set owners. */
     struct cage_opts o = {.argv = (const char *const *)argv.v,
                           .envp = (const char *const *)env.v,
@@ -82,11 +108,13 @@ int task_start(struct task *t, int64_t now_ns, struct err *e)
                           .out = log,
                           .err = log,
                           .cpu = -1,
-                          .no_namespace = geteuid() == 0};
+                          .no_namespace = geteuid() == 0,
+                          .before = t->plan->copy ? copy_sources : NULL,
+                          .arg = &copying};
     rc = cage_start(&t->cage, &o, e);
     t->began_ns = now_ns;
     if (rc == 0)
-        t->state = BUILD_RUNNING;
+        t->state = t->plan->large ? BUILD_COPYING : BUILD_RUNNING;
 out:
     if (log >= 0)
         close(log);
@@ -107,6 +135,8 @@ static double children_cpu(void)
 static int check_end(struct task *t, const struct cage_end *end, struct err *e)
 {
     const char *what = t->plan->copy ? "the build command" : "compiling";
+    if (t->plan->copy && end->exited && !copied(t))
+        return err_usage(e, "the sources could not be copied: %s", t->last);
     if (end->exec_errno)
         return err_usage(e, "cannot run %s: %s%s", t->plan->command.v[0], strerror(end->exec_errno),
                          end->exec_errno == ENOEXEC ? " (a script needs a first line such as "
@@ -276,6 +306,7 @@ void task_finish(struct task *t, int64_t now_ns)
     cage_reap(&t->cage, &end);
     t->stamp.cpu_seconds = children_cpu() - before;
     t->seconds = (double)(now_ns - t->began_ns) / (double)NS_PER_S;
+    task_look(t);
     if (check_end(t, &end, &t->error) < 0 || commit(t, &t->error) < 0)
         fail(t);
     else
@@ -287,7 +318,7 @@ void task_finish(struct task *t, int64_t now_ns)
 void task_abort(struct task *t)
 {
     struct cage_end end;
-    if (t->state == BUILD_RUNNING && t->cage.init > 0) {
+    if (t->cage.init > 0) {
         cage_kill(&t->cage);
         cage_reap(&t->cage, &end);
     }
@@ -295,9 +326,11 @@ void task_abort(struct task *t)
         return;
 }
 
-void task_read_last_line(struct task *t)
+void task_look(struct task *t)
 {
     char tail[512];
+    if (t->state == BUILD_COPYING && copied(t))
+        t->state = BUILD_RUNNING;
     int fd = open(t->log, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;

@@ -30,13 +30,18 @@ struct task {
 /* Fill in kit, key and paths, and see whether DIR/<family> is current: state becomes WAITING, CACHED,
  * FAILED or SKIPPED (engine missing and not asked for by name). */
 void task_prepare(struct task *t, enum family f, const struct plan *p, const struct build_opts *o);
-/* Copy the sources and start the command.  Watch t->cage.status_fd, then call task_finish. */
+/* Start a process that copies the sources and becomes the command.  Watch t->cage.status_fd, then call task_finish. */
 CAROL_MUST_CHECK int task_start(struct task *t, int64_t now_ns, struct err *e);
 /* The command ended: check what it made and put it in place; state becomes DONE or FAILED. */
 void task_finish(struct task *t, int64_t now_ns);
+static inline bool task_runs(const struct task *t)
+{
+    return t->state == BUILD_COPYING || t->state == BUILD_RUNNING;
+}
 /* Kill the command and remove what it made. */
 void task_abort(struct task *t);
-void task_read_last_line(struct task *t);
+/* See how far it is: the last line of its log, and whether the copy is made. */
+void task_look(struct task *t);
 void task_free(struct task *t);
 
 #endif

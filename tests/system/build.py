@@ -459,6 +459,36 @@ def one_fails(top):
        and not (d / "out/asan").exists(), "the other family is kept, and alone in the manifest", said)
 
 
+def large_tree(top):
+    """A tree whose copies take time: said before, and the copies are whole."""
+    d = top / "large"
+    for i in range(2100):
+        write(d / f"data/{i}", str(i))
+    write(d / "build.sh", "#!/bin/sh -e\n[ $(cat data/* | wc -c) = $(cat count) ]\n"
+                          "echo 'int main(void) { return 0; }' | $CC -x c - -o $OUT/prog\n", 0o755)
+    write(d / "count", str(sum(len(str(i)) for i in range(2100))))
+    code, said = carol("-o", "out", "--families", "plain", "--", "./build.sh", cwd=d)
+    ok(code == 0 and "2102 files" in said and "copied for each family" in said and "--src" in said
+       and "plain: copying the sources" in said, "a large source tree: what is copied is said", said)
+    os.chmod(d / "data/7", 0)
+    code, said = carol("-o", "out", "--families", "plain", "--", "./build.sh", cwd=d)
+    if os.geteuid():
+        ok(code == 2 and "could not be copied" in said and "data/7" in said, "what cannot be copied is named", said)
+
+
+def failures_read_well(top):
+    """The same reason in every family is told once, in the script's own words."""
+    d = top / "cjson-1.7"
+    write(d / "build.sh", "#!/bin/sh -e\necho $SRC $WORK $OUT/x\ncat $SRC/cjson/lib.c\n", 0o755)
+    code, said = carol("-o", top / "said", "--src", d, "--", d / "build.sh", cwd=top)
+    ok(code == 2 and said.count("ends with:") == 1 and "$SRC $WORK $OUT/x\n" in said and ".tmp-" not in said,
+       "one tail of six equal logs, without private directories", said)
+    ok("$SRC/cjson" in said and "--src .." in said, "a script of OSS-Fuzz's layout: how to run it", said)
+    write(d / "build.sh", "#!/bin/sh -e\ncat $SRC/made/lib.c\n", 0o755)
+    code, said = carol("-o", top / "said", "--src", d, "--", d / "build.sh", cwd=top)
+    ok(code == 2 and "--src .." not in said, "no such hint for anything else that is missing", said)
+
+
 def bad_inputs(top):
     d = top / "bad"
     write(d / "none.c", "int f(void);\nint f(void) { return 1; }\n")
@@ -532,7 +562,7 @@ def main():
     top = Path(tempfile.mkdtemp(prefix="carol-build-"))
     try:
         for part in (short_form, cxx_script, cmake_project, meson_project, make_project, interrupted,
-                     one_fails, bad_inputs, example):
+                     one_fails, large_tree, failures_read_well, bad_inputs, example):
             began = time.monotonic()
             try:
                 part(top)

@@ -315,6 +315,50 @@ static void source_digest_sees_what_counts(void **state)
     free(src);
 }
 
+static nlink_t links_of(const char *sub)
+{
+    struct stat st = {0};
+    char *path = fs_join(temp_dir, sub);
+    assert_int_equal(lstat(path, &st), 0);
+    free(path);
+    return st.st_nlink;
+}
+
+/* What git never changes is not written again for every family; everything else is, or a build could change
+ * the user's files. */
+static void a_copy_shares_only_gits_objects(void **state)
+{
+    (void)state;
+    static const char *const dirs[] = {"tree/.git/objects/ab", "tree/.git/modules/m/objects/cd",
+                                       "tree/objects", "tree/out"};
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        char *path = fs_join(temp_dir, dirs[i]);
+        assert_int_equal(fs_mkdirs(path, NULL), 0);
+        free(path);
+    }
+    put("tree/.git/objects/ab/1", "blob");
+    put("tree/.git/modules/m/objects/cd/2", "blob");
+    put("tree/.git/config", "mine");
+    put("tree/objects/file.c", "int x;");
+    put("tree/out/made", "by a build");
+    char *tree = fs_join(temp_dir, "tree"), *again = fs_join(temp_dir, "again"),
+         *out = fs_join(temp_dir, "tree/out"), *made = fs_join(temp_dir, "again/out/made");
+    struct source_size size = {0};
+    assert_int_equal(source_measure(tree, out, &size, NULL), 0);
+    assert_int_equal(size.files, 4);
+    assert_int_equal(size.bytes, 4 + 4 + 4 + 6);
+    assert_int_equal(source_copy(tree, again, out, NULL), 0);
+    assert_int_equal(links_of("again/.git/objects/ab/1"), 2);
+    assert_int_equal(links_of("again/.git/modules/m/objects/cd/2"), 2);
+    assert_int_equal(links_of("again/.git/config"), 1);
+    assert_int_equal(links_of("again/objects/file.c"), 1);
+    assert_false(fs_exists(made));
+    free(tree);
+    free(again);
+    free(out);
+    free(made);
+}
+
 static void deps_are_read(void **state)
 {
     (void)state;
@@ -342,6 +386,7 @@ int main(void)
         cmocka_unit_test(manifest_of_several),
         cmocka_unit_test(bad_manifests_are_refused),
         cmocka_unit_test(source_digest_sees_what_counts),
+        cmocka_unit_test(a_copy_shares_only_gits_objects),
         cmocka_unit_test(deps_are_read),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
