@@ -5,25 +5,13 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "campaign/settings.h"
+#include "proc/cpus.h"
 #include "proc/sweep.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The cpus we may use, in order; slot i gets the i-th, round robin when there are more slots. */
-static int cpu_of_slot(int slot)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) < 0 || CPU_COUNT(&set) == 0)
-        return -1;
-    int nth = slot % CPU_COUNT(&set);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &set) && nth-- == 0)
-            return cpu;
-    return -1;
-}
+#include <unistd.h>
 
 static void on_next(void *arg)
 {
@@ -37,7 +25,8 @@ static int open_slots(struct campaign *c, struct err *e)
     c->slots = xcalloc((size_t)c->n_slots, sizeof *c->slots);
     for (int i = 0; rc == 0 && i < c->n_slots; i++) {
         struct slot *s = &c->slots[i];
-        *s = (struct slot){.c = c, .n = i, .cpu = cpu_of_slot(i)};
+        *s = (struct slot){.c = c, .n = i};
+        s->cpu = cpus_take("carol-cpu", i, &s->claim);
         s->next = (struct timer){.fn = on_next, .arg = s};
         rc = c->env.open_evaluator(c->env.arg, &s->ev, i, s->cpu, e);
     }
@@ -197,9 +186,12 @@ void campaign_free(struct campaign *c)
     free(c->recover);
     seeds_free(c);
     pool_free(c);
-    for (int i = 0; i < c->n_slots; i++)
+    for (int i = 0; i < c->n_slots; i++) {
         if (c->slots[i].ev)
             c->slots[i].ev->ops->free(c->slots[i].ev);
+        if (c->slots[i].claim > 0)
+            close(c->slots[i].claim);
+    }
     free(c->slots);
     fold_free(&c->f);
     close_store(c);

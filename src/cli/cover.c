@@ -39,8 +39,10 @@ static const char options[] =
     "      --per-worker N    inputs in one process before a fresh one (default 200)\n"
     "      --json            one JSON object\n"
     "\n"
-    "INPUT is a file, or a directory with files below it.  Every input that shows something new,\n"
-    "crashes or hangs is run a second time alone, and that run is the one that is reported.\n"
+    "INPUT is a file, or a directory with files below it.  Every input that crashes or hangs is "
+    "run\n"
+    "again alone, and every one that shows something new again after others than before; what the\n"
+    "second run does not confirm is not reported.\n"
     "Exit: 0 done, 2 wrong usage or an unusable build, 3 something is not installed.\n";
 
 struct outcome {

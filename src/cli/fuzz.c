@@ -158,7 +158,9 @@ static int set_option(int c, const char *v, struct fuzz_args *a, struct err *e)
     case 'i': strv_take(&o->seeds, absolute(v)); return 0;
     case 'x': replace(&o->dict, absolute(v)); return 0;
     case 's': replace(&o->scheduler, xstrdup(v)); return 0;
-    case 'f': strv_split(&o->fuzzers, v, ','); return 0;
+    case 'f':
+        strv_split(&o->fuzzers, v, ',');
+        return o->fuzzers.n ? 0 : err_usage(e, "-f '%s' names no fuzzer", v);
     case 'q': a->quiet = true; return 0;
     case OPT_TARGET: replace(&o->target, xstrdup(v)); return 0;
     case OPT_RESUME:

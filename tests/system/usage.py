@@ -64,6 +64,7 @@ def misspelt():
 def missing():
     refused("fuzz without -o", "fuzz", has=["-o"])
     refused("fuzz without -b", "fuzz", "-o", "x", has=["-b", "carol build"])
+    refused("fuzz with no fuzzer", "fuzz", "-b", "nowhere", "-o", "x", "-f", ",", has=["-f", "no fuzzer"])
     refused("fuzz on no build", "fuzz", "-b", "nowhere", "-o", "x", has=["nowhere", "carol build -o"])
     for verb in ("status", "explain", "replay"):
         refused(f"{verb} of nothing", verb, has=[f"carol {verb} OUT"])

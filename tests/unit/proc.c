@@ -1,12 +1,14 @@
 /* proc: the loop in real and virtual time, and cages that leave nothing behind. */
 #include "base/fs.h"
 #include "proc/cage.h"
+#include "proc/cpus.h"
 #include "proc/loop.h"
 #include "proc/sweep.h"
 #include "proc/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -237,9 +239,41 @@ static void a_signal_too_late_is_forgotten(void **state)
     assert_int_equal(sigismember(&pending, SIGINT), 0);
 }
 
+/* Each taker of a processor gets another one while there are any, and what the dead had is free. */
+static void processors_are_taken_once(void **state)
+{
+    (void)state;
+    char name[64];
+    cpu_set_t set;
+    int claim[8], cpu[8], status;
+    snprintf(name, sizeof name, "carol-test-%d", (int)getpid());
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    int n = CPU_COUNT(&set) < 7 ? CPU_COUNT(&set) : 7;
+    for (int i = 0; i < n; i++) {
+        cpu[i] = cpus_take(name, 0, &claim[i]); /* as first slot of n campaigns */
+        assert_true(claim[i] >= 0 && CPU_ISSET(cpu[i], &set));
+        for (int k = 0; k < i; k++)
+            assert_int_not_equal(cpu[i], cpu[k]);
+    }
+    close(claim[0]);
+    pid_t p = fork();
+    if (p == 0)
+        _exit(cpus_take(name, 0, &claim[0]) == cpu[0] && claim[0] >= 0 ? 0 : 1);
+    assert_int_equal(waitpid(p, &status, 0), p);
+    assert_int_equal(status, 0);
+    assert_int_equal(cpus_take(name, 0, &claim[0]), cpu[0]);
+    if (n == CPU_COUNT(&set)) { /* all are taken: in turn */
+        assert_int_equal(cpus_take(name, 2 * n - 1, &claim[n]), cpu[n - 1]);
+        assert_int_equal(claim[n], -1);
+    }
+    for (int i = 0; i < n; i++)
+        close(claim[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processors_are_taken_once),
         cmocka_unit_test(virtual_time_jumps_in_order),
         cmocka_unit_test(exit_codes_come_back),
         cmocka_unit_test(missing_program_says_so),
