@@ -210,5 +210,6 @@ int main(void)
         cmocka_unit_test(an_entry_that_was_quick_once_holds_nothing_up),
         cmocka_unit_test(without_a_quick_entry_any_is_taken),
     };
-    return cmocka_run_group_tests_name("havoc_wait", tests, setup, NULL);
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, setup, NULL);
 }
