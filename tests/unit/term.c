@@ -1,13 +1,13 @@
 /* term: what is taken for a terminal that draws, for UTF-8, and for one column. */
 #include "cli/term.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cmocka.h>
