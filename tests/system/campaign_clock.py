@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from campaign_frame import CAROL, TEMP, TOTE, accounting_adds_up, carol, log_of, nothing_left, ok, tote, whole
-from campaign_kit import Witness, engines_of, go_on_until, rows, segments, turns_done, wait_until
+from campaign_kit import Stalls, Witness, engines_of, go_on_until, rows, segments, turns_done, wait_until
 from wall_clock import HOUR, WallClock
 
 
@@ -40,7 +40,7 @@ def ages(out):
 
 def clock():
     out, before = TEMP / "clock", segments()
-    wall, w = WallClock(TEMP / "wall"), Witness(out)
+    wall, w, stalls = WallClock(TEMP / "wall"), Witness(out), Stalls()
     env = {**wall.env, "LD_PRELOAD": str(wall.library), "CAROL_ENGINES": str(wall.engines(engines_of(CAROL)))}
     builds = tote()
     wall.step(HOUR // 2)  # wrong from the start, so that each program's first look shows which clock it reads
@@ -63,7 +63,7 @@ def clock():
        f"{w.backwards} {least} {s['elapsed_s']} {took}")
     late = execs_after(out, at[-1])
     ok(late.keys() == {"aflpp", "honggfuzz"}, "both go on after each", late)
-    ok(not s["hangs"], "no hang is made up", s)
+    ok(s["hangs"] <= stalls.count, "no hang is made up", f"the machine stood still {stalls.count} times\n{s}")
     ok(ages(out) and max(ages(out)) <= 1000 * took, "no find is hours old", ages(out))
     ok(all(a["taken"] > 0 for a in s["fuzzers"].values()), "imports are taken", s["fuzzers"])
     ok(not accounting_adds_up(s), "fuzzing + measuring + idle = wall", s["slots"])

@@ -11,6 +11,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -141,6 +142,22 @@ def orphan_segments(before, patience=5):
         if not left or time.monotonic() > end:
             return sorted(left)
         time.sleep(0.2)
+
+
+class Stalls(threading.Thread):
+    """Counts how often the machine let us not run for a good part of a fuzzer's limit per input (a second): what it
+    executed then is a hang to it, and no fault of ours."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.count = 0
+        self.start()
+
+    def run(self):
+        while True:
+            began = time.monotonic()
+            time.sleep(0.02)
+            self.count += time.monotonic() - began > 0.25
 
 
 def wait_until(true, patience=90, every=0.05):
