@@ -143,7 +143,9 @@ int campaign_begin(struct campaign *c, struct err *e)
 int campaign_run(struct campaign *c, struct err *e)
 {
     int rc = campaign_begin(c, e);
-    if (rc == 0 && !c->failed)
+    if (rc < 0)
+        campaign_fail(c, e);
+    else if (!c->failed)
         loop_run(c->loop);
     loop_timer_clear(c->loop, &c->tick);
     loop_timer_clear(c->loop, &c->deadline);
@@ -162,11 +164,21 @@ int campaign_run(struct campaign *c, struct err *e)
     return rc;
 }
 
-/* A new campaign that failed before it had a single seed leaves nothing in the way of the next try. */
-static void close_store(struct campaign *c)
+/* Without a seed, or because of something the user must change, such as a build that cannot be used, before
+ * any seed was measured. */
+static bool came_to_nothing(struct campaign *c)
 {
     struct store_totals t = {0};
-    if (c->store && !c->o.resume && store_totals(c->store, &t, NULL) == 0 && t.seeds == 0)
+    char *done = store_get(c->store, "seeds_done");
+    bool wrong = c->failed && c->error.exit == ERR_EXIT_USAGE && !done;
+    free(done);
+    return wrong || (store_totals(c->store, &t, NULL) == 0 && t.seeds == 0);
+}
+
+/* A new campaign that came to nothing leaves nothing in the way of the next try. */
+static void close_store(struct campaign *c)
+{
+    if (c->store && !c->o.resume && came_to_nothing(c))
         store_discard(c->store);
     else
         store_close(c->store);

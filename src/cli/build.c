@@ -222,7 +222,10 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
                  "add --args '@@' (with whatever else it needs)",
                  r->chosen);
     char *dir = str_shell(o->dir);
-    if (r->chosen && whole)
+    if (r->chosen && whole && !r->fuzzable)
+        log_info(
+            "'carol fuzz' needs the family neutral and at least one of afl, laf and hfuzz too");
+    else if (r->chosen && whole)
         log_info("next: carol fuzz -b %s%s -o OUT%s", dir, r->seeds ? "" : " -i SEEDS",
                  r->seeds ? "   (with the build's own seeds; -i gives others)" : "");
     free(dir);

@@ -315,6 +315,12 @@ static void describe(const struct build *b, const char *name, struct manifest *m
     m->options = neighbour(b, name, ".options");
 }
 
+static bool can_fuzz(const struct manifest *m)
+{
+    return m->family[FAMILY_NEUTRAL].ok &&
+           (m->family[FAMILY_AFL].ok || m->family[FAMILY_LAF].ok || m->family[FAMILY_HFUZZ].ok);
+}
+
 static void list_targets(const struct build *b, struct strv *names)
 {
     for (int f = 0; f < FAMILY_END; f++)
@@ -346,6 +352,7 @@ static int write_manifest(const struct build *b, struct build_result *r, struct 
             r->kind = list[i].kind;
             r->kind_assumed = assumed;
             r->seeds = list[i].seeds != NULL;
+            r->fuzzable = can_fuzz(&list[i]);
             r->chosen = xstrdup(chosen);
         }
     }

@@ -65,6 +65,7 @@ struct build_result {
     char *chosen;          /* the target that stands at the top of the manifest; NULL: none */
     enum target_kind kind; /* of the chosen one */
     bool seeds;            /* the build left seeds for it */
+    bool fuzzable;         /* it has a neutral build and one for a fuzzer */
     bool kind_assumed;     /* a main() program, and nobody said how it reads its input */
     struct strv texts;     /* owns the strings above */
 };

@@ -470,6 +470,7 @@ def large_tree(top):
     code, said = carol("-o", "out", "--families", "plain", "--", "./build.sh", cwd=d)
     ok(code == 0 and "2102 files" in said and "copied for each family" in said and "--src" in said
        and "plain: copying the sources" in said, "a large source tree: what is copied is said", said)
+    ok("carol fuzz -b" not in said and "neutral" in said, "what cannot be fuzzed is not offered to be", said)
     os.chmod(d / "data/7", 0)
     code, said = carol("-o", "out", "--families", "plain", "--", "./build.sh", cwd=d)
     if os.geteuid():

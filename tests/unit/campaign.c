@@ -355,6 +355,9 @@ static void what_never_began_is_not_in_the_way(void **state)
     struct campaign_opts o = options("equal", 2, 1, 600);
     strv_take(&o.seeds, fs_join(fakes_dir, "missing"));
     try_without_success(&f, o, "missing");
+    f.no_judge = true;
+    try_without_success(&f, options("equal", 2, 1, 600), "does not come up");
+    f.no_judge = false;
     fakes_run(&f, options("equal", 2, 1, 600), &a);
     assert_true(a.turns > 0);
     fakes_free(&f);

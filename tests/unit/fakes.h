@@ -21,6 +21,7 @@ struct fakes {
     struct table table;
     int dies;         /* this arm dies in every turn; -1: none */
     int lost_answers; /* so many deliveries arrive but report a failure, as if killed before the commit */
+    bool no_judge; /* the evaluator does not come up */
     int bad_reads; /* so many harvests with finds fail after having read them */
     uint16_t
         stray; /* whoever is stopped, or killed between two turns, saves an input of this depth, the
