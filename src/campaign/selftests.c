@@ -1,5 +1,5 @@
 /* selftests: every arm proves itself on the campaign's own target before the first decision; one that
- * fails is dropped with its reason and the campaign goes on without it. */
+ * fails three times is dropped with its reason and the campaign goes on without it. */
 #include "campaign/state.h"
 
 #include "base/die.h"
@@ -11,10 +11,13 @@
 #include <unistd.h>
 
 #define SELFTEST_SEEDS 8
+#define TRIES 3
+#define PATIENCE_NS (20 * NS_PER_S) /* who failed so slowly was waited for long enough */
 
 struct trial {
     struct campaign *c;
-    int arm;
+    int arm, tries;
+    int64_t began;
 };
 
 struct few {
@@ -32,9 +35,8 @@ static void end_one(struct campaign *c)
     campaign_begin_turns(c);
 }
 
-static void on_tested(void *arg, const char *why)
+static void end_trial(struct trial *t, const char *why)
 {
-    struct trial *t = arg;
     struct campaign *c = t->c;
     if (why)
         arm_drop(c, t->arm, why);
@@ -51,43 +53,57 @@ static int keep_few(void *arg, const struct store_seed *seed, struct err *e)
     return f->n == SELFTEST_SEEDS;
 }
 
-static void test_arm(struct campaign *c, int arm, const struct few *seeds)
+static void on_tested(void *arg, const char *why);
+
+static void try_arm(struct trial *t)
 {
-    struct trial *t = xcalloc(1, sizeof *t);
+    struct campaign *c = t->c;
     struct instance_opts o;
+    struct few seeds = {0};
     struct err e = {0};
-    *t = (struct trial){.c = c, .arm = arm};
-    instance_opts_of(c, arm, 0, &o);
+    int64_t last;
+    instance_opts_of(c, t->arm, 0, &o);
     char *dir = str_fmt("%s/selftest/%s", c->o.out, o.fuzzer);
     o.dir = dir;
-    c->waiting_tests++;
-    if (c->env.selftest(c->env.arg, &o, seeds->v, seeds->n, on_tested, t, &e) < 0) {
-        c->waiting_tests--;
-        arm_drop(c, arm, e.msg);
-        free(t);
-    }
+    t->tries++;
+    int rc = store_shared_after(c->store, 0, 0, SELFTEST_SEEDS, keep_few, &seeds, &last, &e);
+    if (rc == 0)
+        rc = c->env.selftest(c->env.arg, &o, seeds.v, seeds.n, on_tested, t, &e);
+    if (rc < 0)
+        end_trial(t, e.msg);
+    for (size_t i = 0; i < seeds.n; i++)
+        free((void *)(uintptr_t)seeds.v[i].data);
     free(dir);
+}
+
+/* Dying or not obeying once may be the machine's fault: it is dropped for the whole campaign. */
+static void on_tested(void *arg, const char *why)
+{
+    struct trial *t = arg;
+    struct campaign *c = t->c;
+    if (!why || t->tries == TRIES || loop_now(c->loop) - t->began > PATIENCE_NS) {
+        end_trial(t, why);
+        return;
+    }
+    log_info("%s failed its test (%s); once more", c->f.tally.arm[t->arm].name, why);
+    try_arm(t);
 }
 
 void selftests_begin(struct campaign *c)
 {
-    struct few seeds = {0};
-    int64_t last;
-    struct err e = {0};
     if (!c->env.selftest || campaign_spent(c)) {
         campaign_begin_turns(c);
         return;
     }
-    if (store_shared_after(c->store, 0, 0, SELFTEST_SEEDS, keep_few, &seeds, &last, &e) < 0) {
-        campaign_fail(c, &e);
-        return;
-    }
     log_info("testing that every fuzzer obeys here");
     c->waiting_tests = 1; /* held until all are begun */
-    for (int a = 0; a < c->f.tally.n_arms; a++)
-        if (!c->f.tally.arm[a].dropped)
-            test_arm(c, a, &seeds);
-    for (size_t i = 0; i < seeds.n; i++)
-        free((void *)(uintptr_t)seeds.v[i].data);
+    for (int a = 0; a < c->f.tally.n_arms; a++) {
+        if (c->f.tally.arm[a].dropped)
+            continue;
+        struct trial *t = xcalloc(1, sizeof *t);
+        *t = (struct trial){.c = c, .arm = a, .began = loop_now(c->loop)};
+        c->waiting_tests++;
+        try_arm(t);
+    }
     end_one(c);
 }

@@ -218,6 +218,72 @@ static void legion_is_resumed_and_replayed(void **state)
     cores_by_shares("legion");
 }
 
+/* Self-tests that fail as often as they are told to. */
+struct flaky {
+    struct loop *l;
+    int failures[3], tests[3]; /* still to come, and how many there were */
+};
+
+struct flaky_test {
+    struct timer end;
+    void (*done)(void *arg, const char *why);
+    void *arg;
+    bool fails;
+};
+
+static void flaky_end(void *arg)
+{
+    struct flaky_test t = *(struct flaky_test *)arg;
+    free(arg);
+    t.done(t.arg, t.fails ? "it did not feel like it" : NULL);
+}
+
+static struct flaky *the_flaky;
+
+static int flaky_selftest(void *arg, const struct instance_opts *o, const struct input *seeds,
+                          size_t n, void (*done)(void *done_arg, const char *why), void *done_arg,
+                          struct err *e)
+{
+    (void)arg;
+    (void)e;
+    int arm = o->fuzzer[1] - '0';
+    assert_true(n > 0 && seeds[0].size > 0);
+    the_flaky->tests[arm]++;
+    struct flaky_test *t = xcalloc(1, sizeof *t);
+    *t =
+        (struct flaky_test){.done = done, .arg = done_arg, .fails = the_flaky->failures[arm]-- > 0};
+    t->end = (struct timer){.fn = flaky_end, .arg = t};
+    loop_timer(the_flaky->l, &t->end, loop_now(the_flaky->l) + NS_PER_S);
+    return 0;
+}
+
+/* On a busy machine the best may fail once. */
+static void an_arm_has_three_tries_to_prove_itself(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    struct flaky y = {.l = loop_new_virtual(0), .failures = {2, 99, 0}};
+    the_flaky = &y;
+    fakes_init(&f, 3);
+    struct campaign_env env = fakes_env(&f, y.l);
+    env.selftest = flaky_selftest;
+    struct campaign_opts o = options("equal", 3, 2, 3600);
+    struct campaign *c = NULL;
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
+        fail_msg("%s", e.msg);
+    const struct tally *a = campaign_tally(c);
+    assert_int_equal(y.tests[0], 3);
+    assert_int_equal(y.tests[1], 3);
+    assert_int_equal(y.tests[2], 1);
+    assert_true(!a->arm[0].dropped && a->arm[1].dropped && !a->arm[2].dropped);
+    assert_string_equal(a->arm[1].why, "it did not feel like it");
+    assert_true(a->arm[0].turns > 5 && a->arm[1].turns == 0 && a->arm[2].turns > 5);
+    campaign_free(c);
+    loop_free(y.l);
+    fakes_free(&f);
+}
+
 static void a_dying_arm_is_dropped(void **state)
 {
     (void)state;
@@ -393,6 +459,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(autofz_is_resumed_and_replayed, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(legion_is_resumed_and_replayed, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(an_arm_has_three_tries_to_prove_itself, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fakes_fresh_dir,
