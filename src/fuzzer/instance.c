@@ -178,13 +178,13 @@ static void on_event_fd(void *arg, uint32_t events)
 static void describe_end(struct live *lv, const struct cage_end *end)
 {
     struct turn_report *r = &lv->in.report;
-    const char *last = lv->p->out.last;
+    const char *last = lv->p->out.last, *sep = *last ? ": " : "";
     if (end->exec_errno)
         snprintf(r->why, sizeof r->why, "cannot be executed: %s", strerror(end->exec_errno));
     else if (end->exited)
-        snprintf(r->why, sizeof r->why, "exit %d: %.200s", end->code, last);
+        snprintf(r->why, sizeof r->why, "exit %d%s%.200s", end->code, sep, last);
     else
-        snprintf(r->why, sizeof r->why, "killed by signal %d: %.200s", end->signal, last);
+        snprintf(r->why, sizeof r->why, "killed by signal %d%s%.200s", end->signal, sep, last);
     for (char *c = r->why; *c; c++) /* it goes into JSON and the store: no stray bytes */
         if ((unsigned char)*c > '~')
             *c = '?';
