@@ -160,10 +160,10 @@ int schema_create(struct store *s, struct err *e)
         return rc;
     if (!empty) {
         char *dir = str_shell(s->dir);
-        rc = err_usage(e,
-                       "%s already holds a campaign: go on with carol fuzz --resume %s, or give "
-                       "another -o",
-                       s->dir, dir);
+        err_usage(e,
+                  "%s already holds a campaign: go on with carol fuzz --resume %s, or give "
+                  "another -o",
+                  s->dir, dir);
         free(dir);
         if (e)
             e->code = -EEXIST;
