@@ -26,7 +26,7 @@ static int gather(struct campaign *c, struct member *m, struct err *e)
     }
     if (t->row.inputs || t->row.crashes || t->row.hangs)
         log_info(
-            "%s saved %u more after its last turn, with %u crashes and %u hangs; they count too",
+            "%s saved more after its last turn, which is kept too: inputs %u, crashes %u, hangs %u",
             c->f.tally.arm[m->arm].name, t->row.inputs, t->row.crashes, t->row.hangs);
     m->slot = s;
     s->turn = t;

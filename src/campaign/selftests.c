@@ -95,7 +95,7 @@ void selftests_begin(struct campaign *c)
         campaign_begin_turns(c);
         return;
     }
-    log_info("testing that every fuzzer obeys here");
+    log_info("testing that every fuzzer obeys here, which takes some seconds");
     c->waiting_tests = 1; /* held until all are begun */
     for (int a = 0; a < c->f.tally.n_arms; a++) {
         if (c->f.tally.arm[a].dropped)
