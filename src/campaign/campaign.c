@@ -20,16 +20,19 @@ static void on_next(void *arg)
 
 static int open_slots(struct campaign *c, struct err *e)
 {
-    int rc = 0;
+    int rc = 0, cpu[TALLY_SLOTS], claim[TALLY_SLOTS];
+    if (c->o.jobs < 1 || c->o.jobs > TALLY_SLOTS)
+        return err_usage(e, "a campaign has 1 to %d slots, not %d", TALLY_SLOTS, c->o.jobs);
     c->n_slots = c->o.jobs;
     c->slots = xcalloc((size_t)c->n_slots, sizeof *c->slots);
-    for (int i = 0; rc == 0 && i < c->n_slots; i++) {
+    cpus_take("carol-cpu", c->n_slots, cpu, claim);
+    for (int i = 0; i < c->n_slots; i++) {
         struct slot *s = &c->slots[i];
-        *s = (struct slot){.c = c, .n = i};
-        s->cpu = cpus_take("carol-cpu", i, &s->claim);
+        *s = (struct slot){.c = c, .n = i, .cpu = cpu[i], .claim = claim[i]};
         s->next = (struct timer){.fn = on_next, .arg = s};
-        rc = c->env.open_evaluator(c->env.arg, &s->ev, i, s->cpu, e);
     }
+    for (int i = 0; rc == 0 && i < c->n_slots; i++)
+        rc = c->env.open_evaluator(c->env.arg, &c->slots[i].ev, i, cpu[i], e);
     return rc;
 }
 

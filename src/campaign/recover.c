@@ -133,8 +133,8 @@ int recover_load(struct campaign *c, struct err *e)
     c->before_ns = totals.elapsed_ns;
     c->late = c->members;
     c->after_late = selftests_begin;
-    struct store_slot used[256];
-    int n = store_slots(c->store, used, 256);
+    struct store_slot used[TALLY_SLOTS];
+    int n = store_slots(c->store, used, TALLY_SLOTS);
     for (int i = 0; i < n && i < c->n_slots; i++)
         c->slots[i].used = c->f.tally.slot[i] = used[i];
     replay_free(&r);

@@ -99,6 +99,6 @@ int tally_load(struct tally *t, struct store *s, struct err *e)
     t->hangs = totals.hangs;
     t->elapsed_ns = totals.elapsed_ns;
     tally_point(t, t->elapsed_ns);
-    t->n_slots = store_slots(s, t->slot, 256);
+    t->n_slots = store_slots(s, t->slot, TALLY_SLOTS);
     return rc;
 }

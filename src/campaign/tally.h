@@ -20,6 +20,7 @@ struct tally_arm {
 };
 
 #define TALLY_POINTS 60
+#define TALLY_SLOTS 256 /* the most a campaign has */
 
 struct tally {
     int n_arms;
@@ -31,7 +32,7 @@ struct tally {
     int64_t last_new_ns;     /* campaign time of the last new edge */
     int64_t elapsed_ns, budget_ns;
     int n_slots;
-    struct store_slot slot[256];
+    struct store_slot slot[TALLY_SLOTS];
     /* coverage over time, for the sparkline: TALLY_POINTS equal steps of time */
     int64_t step_ns;
     uint32_t point[TALLY_POINTS];

@@ -8,14 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int nth_of(const cpu_set_t *set, int nth)
-{
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, set) && nth-- == 0)
-            return cpu;
-    return -1;
-}
-
 /* A descriptor, or -1: somebody else has it. */
 static int claim_cpu(const char *name, int cpu)
 {
@@ -31,15 +23,31 @@ static int claim_cpu(const char *name, int cpu)
     return -1;
 }
 
-int cpus_take(const char *name, int slot, int *claim)
+/* The first of those with the fewest slots; -1: there is none. */
+static int least_used(const cpu_set_t *set, const int uses[CPU_SETSIZE])
+{
+    int best = -1;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, set) && (best < 0 || uses[cpu] < uses[best]))
+            best = cpu;
+    return best;
+}
+
+void cpus_take(const char *name, int n, int *cpu, int *claim)
 {
     cpu_set_t set;
-    *claim = -1;
-    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-    for (int i = 0; i < n; i++) {
-        int cpu = nth_of(&set, i);
-        if ((*claim = claim_cpu(name, cpu)) >= 0)
-            return cpu;
+    int uses[CPU_SETSIZE] = {0}, taken = 0;
+    if (sched_getaffinity(0, sizeof set, &set) < 0)
+        CPU_ZERO(&set);
+    for (int c = 0; c < CPU_SETSIZE && taken < n; c++)
+        if (CPU_ISSET(c, &set) && (claim[taken] = claim_cpu(name, c)) >= 0) {
+            uses[c] = 1;
+            cpu[taken++] = c;
+        }
+    for (; taken < n; taken++) {
+        claim[taken] = -1;
+        cpu[taken] = least_used(&set, uses);
+        if (cpu[taken] >= 0)
+            uses[cpu[taken]]++;
     }
-    return n ? nth_of(&set, slot % n) : -1;
 }

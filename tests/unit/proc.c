@@ -239,35 +239,47 @@ static void a_signal_too_late_is_forgotten(void **state)
     assert_int_equal(sigismember(&pending, SIGINT), 0);
 }
 
-/* Each taker of a processor gets another one while there are any, and what the dead had is free. */
+/* Campaigns get different processors while there are any, what the dead had is free, and whoever comes when all
+ * are taken spreads over them. */
 static void processors_are_taken_once(void **state)
 {
     (void)state;
     char name[64];
     cpu_set_t set;
-    int claim[8], cpu[8], status;
+    int n, first, second, claim[2], other, *cpu, *claims;
     snprintf(name, sizeof name, "carol-test-%d", (int)getpid());
     assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
-    int n = CPU_COUNT(&set) < 7 ? CPU_COUNT(&set) : 7;
-    for (int i = 0; i < n; i++) {
-        cpu[i] = cpus_take(name, 0, &claim[i]); /* as first slot of n campaigns */
-        assert_true(claim[i] >= 0 && CPU_ISSET(cpu[i], &set));
+    n = CPU_COUNT(&set);
+    cpu = calloc((size_t)n + 1, sizeof *cpu);
+    claims = calloc((size_t)n + 1, sizeof *claims);
+    cpus_take(name, 1, &first, &claim[0]);
+    cpus_take(name, 1, &second, &claim[1]);
+    assert_true(claim[0] >= 0 && CPU_ISSET(first, &set));
+    assert_true(n == 1 ? claim[1] == -1 : claim[1] >= 0 && second != first);
+    cpus_take(name, n + 1, cpu, claims); /* beside two others */
+    for (int i = 0; i < n; i++)
         for (int k = 0; k < i; k++)
             assert_int_not_equal(cpu[i], cpu[k]);
-    }
-    close(claim[0]);
-    pid_t p = fork();
-    if (p == 0)
-        _exit(cpus_take(name, 0, &claim[0]) == cpu[0] && claim[0] >= 0 ? 0 : 1);
-    assert_int_equal(waitpid(p, &status, 0), p);
-    assert_int_equal(status, 0);
-    assert_int_equal(cpus_take(name, 0, &claim[0]), cpu[0]);
-    if (n == CPU_COUNT(&set)) { /* all are taken: in turn */
-        assert_int_equal(cpus_take(name, 2 * n - 1, &claim[n]), cpu[n - 1]);
-        assert_int_equal(claim[n], -1);
-    }
+    assert_int_equal(claims[n], -1);
+    assert_int_equal(cpu[n], first);
     for (int i = 0; i < n; i++)
-        close(claim[i]);
+        if (claims[i] >= 0)
+            close(claims[i]);
+    pid_t p = fork(); /* the first one is the child's alone, and then nobody's */
+    close(claim[0]);
+    if (p == 0) {
+        for (;;)
+            pause();
+    }
+    kill(p, SIGKILL);
+    assert_int_equal(waitpid(p, NULL, 0), p);
+    cpus_take(name, 1, &other, &claim[0]);
+    assert_true(other == first && claim[0] >= 0);
+    close(claim[0]);
+    if (claim[1] >= 0)
+        close(claim[1]);
+    free(cpu);
+    free(claims);
 }
 
 int main(void)
