@@ -20,6 +20,7 @@
 #include <sys/statvfs.h>
 
 #define GIB ((uint64_t)1 << 30)
+#define FILES_USUAL 4096 /* what we advise to allow */
 
 /* Takes what; fix is copied and only kept when the check failed. */
 static void add(struct host_list *l, const char *id, bool ok, char *what, const char *fix)
@@ -127,8 +128,9 @@ int host_need_files(unsigned least, struct err *e)
         return 0;
     return err_env(e,
                    "a process may have only %" PRIu64 " files open here, and this needs %u: type "
-                   "'ulimit -n 4096' first",
-                   (uint64_t)now, least);
+                   "'ulimit -n %u' first%s",
+                   (uint64_t)now, least, least < FILES_USUAL ? FILES_USUAL : least,
+                   least > HOST_FILES_RUN ? ", or use fewer workers (-j)" : "");
 }
 
 void host_warn_limits(void)

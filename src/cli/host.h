@@ -27,7 +27,7 @@ void host_list_free(struct host_list *l);
  * where it can be, and ERR_EXIT_ENV says what to type where it cannot. */
 #define HOST_FILES_BUILD 64
 #define HOST_FILES_RUN 256   /* the numbers of a fork server's pipes are near 200 */
-#define HOST_FILES_WORKER 40 /* more for each worker of a campaign, with room to spare */
+#define HOST_FILES_WORKER 24 /* more for each worker of a campaign: its fuzzers and its evaluator */
 CAROL_MUST_CHECK int host_need_files(unsigned least, struct err *e);
 /* A warning for each other limit that is too low. */
 void host_warn_limits(void);

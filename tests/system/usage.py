@@ -101,6 +101,9 @@ def few_descriptors():
                 TAP.ok(code == 3 and f"only {limit} files" in text and "ulimit -n" in text and
                        "carol build" not in text and text.count("\n") == 1,
                        f"{limit} descriptors are too few for {words[0]}", f"{code}\n{text}")
+    code, text = CAROL.run("fuzz", "-b", "function", "-i", "seed", "-o", "x", "-j", "200", cwd=TEMP, limit=30,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096)))
+    TAP.ok(code == 3 and "ulimit -n 5056" in text and "-j" in text, "200 workers need more than is usual", text)
     code, text = CAROL.run("cover", "-b", "function", "seed", cwd=TEMP, limit=30,
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 4096)))
     TAP.ok(code == 0, "a soft limit is raised", f"{code}\n{text}")
