@@ -55,13 +55,46 @@ static char *join(const struct strv *l, char sep)
     return buf_take(&b);
 }
 
+/* A line per word.  An empty word is written \-, a line break in one \n, a backslash twice. */
+static char *to_lines(const struct strv *l)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    for (size_t i = 0; i < l->n; i++) {
+        if (i)
+            buf_str(&b, "\n");
+        if (!*l->v[i])
+            buf_str(&b, "\\-");
+        for (const char *c = l->v[i]; *c; c++)
+            if (*c == '\n')
+                buf_str(&b, "\\n");
+            else
+                buf_printf(&b, *c == '\\' ? "\\%c" : "%c", *c);
+    }
+    return buf_take(&b);
+}
+
+static void from_lines(struct strv *l, const char *text)
+{
+    strv_split(l, text, '\n');
+    for (size_t i = 0; i < l->n; i++) {
+        char *to = l->v[i];
+        for (const char *c = l->v[i]; *c; c++) {
+            bool escape = *c == '\\' && c[1] && strchr("-n\\", c[1]);
+            c += escape;
+            if (!escape || *c != '-')
+                *to++ = escape && *c == 'n' ? '\n' : *c;
+        }
+        *to = '\0';
+    }
+}
+
 static char *to_text(const struct setting *st, const struct campaign_opts *o)
 {
     const void *p = (const char *)o + st->at;
     switch (st->kind) {
     case TEXT: return xstrdup(*(char *const *)p ? *(char *const *)p : "");
     case LIST: return join(p, ',');
-    case LINES: return join(p, '\n');
+    case LINES: return to_lines(p);
     case INT: return str_fmt("%d", *(const int *)p);
     case I64: return str_fmt("%lld", (long long)*(const int64_t *)p);
     case U64: return str_fmt("%llu", (unsigned long long)*(const uint64_t *)p);
@@ -80,9 +113,12 @@ static void from_text(const struct setting *st, struct campaign_opts *o, const c
         *(char **)p = *text ? xstrdup(text) : NULL;
         break;
     case LIST:
+        strv_free(p);
+        strv_split(p, text, ',');
+        break;
     case LINES:
         strv_free(p);
-        strv_split(p, text, st->kind == LIST ? ',' : '\n');
+        from_lines(p, text);
         break;
     case INT: *(int *)p = (int)strtol(text, NULL, 10); break;
     case I64: *(int64_t *)p = strtoll(text, NULL, 10); break;

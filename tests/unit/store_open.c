@@ -2,6 +2,8 @@
  * full disk and damage is in store_faults.c. */
 #include "store_kit.h"
 
+#include "campaign/settings.h"
+
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -150,6 +152,24 @@ static void a_directory_that_cannot_be_written_can_be_read(void **state)
     assert_int_equal(chmod(f->dir, 0755), 0);
 }
 
+/* A resumed campaign runs its target with the very same words. */
+static void words_come_back_as_they_were(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const words[] = {"-v", "", "two\nlines", "c:\\new\\-", "\\", "@@", ""};
+    struct campaign_opts o = {.jobs = 1}, back = {0};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        strv_add(&o.args, words[i]);
+    OK(settings_write(&o, f->s, &oops));
+    OK(settings_read(&back, f->s, &oops));
+    assert_int_equal(back.args.n, o.args.n);
+    for (size_t i = 0; i < o.args.n; i++)
+        assert_string_equal(back.args.v[i], words[i]);
+    assert_int_equal(back.seeds.n, 0);
+    campaign_opts_free(&o);
+    campaign_opts_free(&back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +177,7 @@ int main(void)
         TEST(a_reader_sees_commits_and_cannot_write),
         TEST(an_older_record_is_migrated_a_newer_refused),
         TEST(one_killed_while_it_was_made_is_not_in_the_way),
+        TEST(words_come_back_as_they_were),
         TEST(a_directory_that_cannot_be_written_can_be_read),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
