@@ -65,14 +65,24 @@ static int choose_roster(struct real *r, struct campaign_opts *o, struct err *e)
     return rc;
 }
 
+/* The user did not ask for it and could not leave it out. */
+static char *dict_of_build(const char *path)
+{
+    struct err e = {0};
+    if (dict_check(path, &e) < 0) {
+        log_warn("going on without the build's own dictionary: %s", e.msg);
+        return NULL;
+    }
+    log_info("the dictionary is the build's own, %s", path);
+    return xstrdup(path);
+}
+
 static void fill_from_build(struct real *r, struct campaign_opts *o)
 {
     if (!o->args.n && r->target.args)
         strv_split(&o->args, r->target.args, '\n');
-    if (!o->dict && r->target.dict) {
-        o->dict = xstrdup(r->target.dict);
-        log_info("the dictionary is the build's own, %s", o->dict);
-    }
+    if (!o->dict && r->target.dict)
+        o->dict = dict_of_build(r->target.dict);
     if (!o->target)
         o->target = xstrdup(r->target.target);
     if (!o->seeds.n && r->target.seeds) {
@@ -99,10 +109,10 @@ int real_open(struct real *r, struct campaign_opts *o, struct err *e)
         rc = table_load(r->target.table, &r->table, e);
     if (rc == 0 && !o->resume)
         rc = choose_roster(r, o, e);
-    if (rc == 0 && !o->resume)
-        fill_from_build(r, o);
     if (rc == 0 && !o->resume && o->dict)
         rc = dict_check(o->dict, e);
+    if (rc == 0 && !o->resume)
+        fill_from_build(r, o);
     if (rc == 0)
         rc = loop_new(&r->loop, e);
     r->o = o;

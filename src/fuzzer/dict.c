@@ -55,7 +55,8 @@ static int look_at(const char *line)
 static void warn(const char *path, size_t number, const char *line, size_t wrong, size_t entries)
 {
     log_warn("dictionary %s, line %zu is no entry and will be left out: %.60s%s   (an entry is "
-             "name=\"value\", with \\xNN for bytes; %zu %s wrong, %zu can be used)",
+             "name=\"value\", with letters, digits and _ in the name, \\xNN for bytes; %zu %s "
+             "wrong, %zu can be used)",
              path, number, line, strlen(line) > 60 ? "..." : "", wrong,
              wrong == 1 ? "line is" : "lines are", entries);
 }
@@ -80,10 +81,12 @@ int dict_check(const char *path, struct err *e)
         }
     }
     if (rc == 0 && wrong && !entries)
-        rc = err_usage(e,
-                       "the dictionary %s has no entry that can be used; its line %zu is '%.60s', "
-                       "and an entry is name=\"value\", with \\xNN for bytes",
-                       path, first, text);
+        rc = err_usage(
+            e,
+            "the dictionary %s has no entry that can be used; its line %zu is '%.60s', "
+            "and an entry is name=\"value\", with letters, digits and _ in the name, \\xNN "
+            "for bytes",
+            path, first, text);
     else if (rc == 0 && wrong)
         warn(path, first, text, wrong, entries);
     buf_free(&b);

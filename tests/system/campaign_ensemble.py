@@ -1,5 +1,7 @@
 """Campaigns as a user runs them: all six together, how they end, what they start from."""
+import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -131,6 +133,23 @@ def ends():
         code, text = carol.run("fuzz", *args, "-d", "2s")
         ok(code == 2 and text.strip(), f"wrong usage is 2 with a reason: fuzz {' '.join(map(str, args))}"
            .replace(str(TEMP), "TEMP"), f"{code}\n{text}")
+    dictionaries()
+
+
+def dictionaries():
+    """One that no fuzzer can read: refused where the user gave it, left out where the build did."""
+    own, bad, half = TEMP / "own-dict", TEMP / "bad.dict", TEMP / "half.zip"
+    bad.write_text("a-b is no entry\n")
+    half.write_bytes(b"PK\3\4 and no more")  # what is refused after it
+    code, text = carol.run("fuzz", "-b", tote(), "-x", bad, "-i", half, "-o", TEMP / "n6")
+    ok(code == 2 and "bad.dict" in text and "half.zip" not in text, "a dictionary without an entry is refused", text)
+    shutil.copytree(tote(), own)
+    manifest = json.loads((own / "carol-build.json").read_text())
+    manifest["targets"][0]["dict"] = shutil.copy(bad, own / "own.dict").name
+    (own / "carol-build.json").write_text(json.dumps(manifest))
+    code, text = carol.run("fuzz", "-b", own, "-i", half, "-o", TEMP / "n7")
+    ok(code == 2 and "without the build's own dictionary" in text and "half.zip" in text,
+       "the build's own, which nobody asked for, is left out", f"{code}\n{text}")
 
 
 def seeds():

@@ -50,8 +50,9 @@ static void what_fuzzers_read_is_no_mistake(void **state)
 static void the_first_mistake_is_named(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"x=bare", "x=\"open",     "\"\\xzz\"", "\"\\n\"",
-                                        "=",      "x=\"a\" tail", "x=\"\"",    "\"caf\xc3\xa9\""};
+    static const char *const wrong[] = {"x=bare",   "x=\"open",     "\"\\xzz\"", "\"\\n\"",
+                                        "=",        "x=\"a\" tail", "x=\"\"",    "\"caf\xc3\xa9\"",
+                                        "a-b=\"x\""};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *text = str_fmt("good=\"1\"\n# comment\n%s\nalso=wrong\n", wrong[i]);
         assert_int_equal(check(text, NULL), 0);
