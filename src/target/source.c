@@ -98,13 +98,15 @@ int source_measure(const char *dir, const char *skip, struct source_size *size, 
 /* --- copies --- */
 
 /* Git never changes a file of its object store, and often it is larger than all the rest: like
- * `git clone --local` we link what is in it. */
+ * `git clone --local` we link what is in it.  The logs of a branch of that name it does change. */
 enum place { PLACE_TREE = 0, PLACE_GIT, PLACE_OBJECTS };
 
 static enum place step_down(enum place now, const char *name)
 {
     if (now == PLACE_TREE)
         return strcmp(name, ".git") == 0 ? PLACE_GIT : PLACE_TREE;
+    if (now == PLACE_GIT && strcmp(name, "logs") == 0)
+        return PLACE_TREE;
     return now == PLACE_OBJECTS || strcmp(name, "objects") == 0 ? PLACE_OBJECTS : PLACE_GIT;
 }
 

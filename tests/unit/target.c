@@ -330,7 +330,8 @@ static void a_copy_shares_only_gits_objects(void **state)
 {
     (void)state;
     static const char *const dirs[] = {"tree/.git/objects/ab", "tree/.git/modules/m/objects/cd",
-                                       "tree/objects", "tree/out"};
+                                       "tree/.git/logs/refs/heads/objects", "tree/objects",
+                                       "tree/out"};
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
         char *path = fs_join(temp_dir, dirs[i]);
         assert_int_equal(fs_mkdirs(path, NULL), 0);
@@ -339,18 +340,20 @@ static void a_copy_shares_only_gits_objects(void **state)
     put("tree/.git/objects/ab/1", "blob");
     put("tree/.git/modules/m/objects/cd/2", "blob");
     put("tree/.git/config", "mine");
+    put("tree/.git/logs/refs/heads/objects/x", "grows");
     put("tree/objects/file.c", "int x;");
     put("tree/out/made", "by a build");
     char *tree = fs_join(temp_dir, "tree"), *again = fs_join(temp_dir, "again"),
          *out = fs_join(temp_dir, "tree/out"), *made = fs_join(temp_dir, "again/out/made");
     struct source_size size = {0};
     assert_int_equal(source_measure(tree, out, &size, NULL), 0);
-    assert_int_equal(size.files, 4);
-    assert_int_equal(size.bytes, 4 + 4 + 4 + 6);
+    assert_int_equal(size.files, 5);
+    assert_int_equal(size.bytes, 4 + 4 + 4 + 5 + 6);
     assert_int_equal(source_copy(tree, again, out, NULL), 0);
     assert_int_equal(links_of("again/.git/objects/ab/1"), 2);
     assert_int_equal(links_of("again/.git/modules/m/objects/cd/2"), 2);
     assert_int_equal(links_of("again/.git/config"), 1);
+    assert_int_equal(links_of("again/.git/logs/refs/heads/objects/x"), 1);
     assert_int_equal(links_of("again/objects/file.c"), 1);
     assert_false(fs_exists(made));
     free(tree);
