@@ -37,7 +37,7 @@ struct turn {
 
 struct slot {
     struct campaign *c;
-    int n, cpu, claim; /* claim: a descriptor that keeps the cpu, -1: it is shared */
+    int n, cpu, claim; /* claim: a descriptor that keeps the place on the cpu, or -1 */
     struct evaluator *ev;
     struct turn *turn; /* NULL: idle */
     bool evaluating;

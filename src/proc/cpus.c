@@ -8,12 +8,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define PLACES 16 /* of slots on one processor that know of each other */
+
 /* A descriptor, or -1: somebody else has it. */
-static int claim_cpu(const char *name, int cpu)
+static int claim_place(const char *name, int cpu, int place)
 {
     struct sockaddr_un a = {.sun_family =
                                 AF_UNIX}; /* a name that begins with 0 is in no file system */
-    int len = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "%s-%d", name, cpu);
+    int len = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "%s-%d-%d", name, cpu, place);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && bind(fd, (const struct sockaddr *)&a,
                         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)) == 0)
@@ -39,11 +41,12 @@ void cpus_take(const char *name, int n, int *cpu, int *claim)
     int uses[CPU_SETSIZE] = {0}, taken = 0;
     if (sched_getaffinity(0, sizeof set, &set) < 0)
         CPU_ZERO(&set);
-    for (int c = 0; c < CPU_SETSIZE && taken < n; c++)
-        if (CPU_ISSET(c, &set) && (claim[taken] = claim_cpu(name, c)) >= 0) {
-            uses[c] = 1;
-            cpu[taken++] = c;
-        }
+    for (int place = 0; place < PLACES; place++)
+        for (int c = 0; c < CPU_SETSIZE && taken < n; c++)
+            if (CPU_ISSET(c, &set) && (claim[taken] = claim_place(name, c, place)) >= 0) {
+                uses[c]++;
+                cpu[taken++] = c;
+            }
     for (; taken < n; taken++) {
         claim[taken] = -1;
         cpu[taken] = least_used(&set, uses);

@@ -239,53 +239,84 @@ static void a_signal_too_late_is_forgotten(void **state)
     assert_int_equal(sigismember(&pending, SIGINT), 0);
 }
 
-/* Campaigns get different processors while there are any, what the dead had is free, and whoever comes when all
- * are taken spreads over them. */
-static void processors_are_taken_once(void **state)
+static int cpus_of_ours(cpu_set_t *set)
+{
+    assert_int_equal(sched_getaffinity(0, sizeof *set, set), 0);
+    return CPU_COUNT(set);
+}
+
+/* Campaigns get different processors while there are any, and whoever comes when all are taken spreads over them,
+ * in one campaign or in many. */
+static void processors_are_taken_evenly(void **state)
 {
     (void)state;
     char name[64];
     cpu_set_t set;
-    int n, first, second, claim[2], other, *cpu, *claims;
+    int n = cpus_of_ours(&set), all = 3 * n, uses[CPU_SETSIZE] = {0};
+    int *cpu = calloc((size_t)all, sizeof *cpu), *claim = calloc((size_t)all, sizeof *claim);
     snprintf(name, sizeof name, "carol-test-%d", (int)getpid());
-    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
-    n = CPU_COUNT(&set);
-    cpu = calloc((size_t)n + 1, sizeof *cpu);
-    claims = calloc((size_t)n + 1, sizeof *claims);
-    cpus_take(name, 1, &first, &claim[0]);
-    cpus_take(name, 1, &second, &claim[1]);
-    assert_true(claim[0] >= 0 && CPU_ISSET(first, &set));
-    assert_true(n == 1 ? claim[1] == -1 : claim[1] >= 0 && second != first);
-    cpus_take(name, n + 1, cpu, claims); /* beside two others */
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < i; k++)
-            assert_int_not_equal(cpu[i], cpu[k]);
-    assert_int_equal(claims[n], -1);
-    assert_int_equal(cpu[n], first);
-    for (int i = 0; i < n; i++)
-        if (claims[i] >= 0)
-            close(claims[i]);
-    pid_t p = fork(); /* the first one is the child's alone, and then nobody's */
-    close(claim[0]);
-    if (p == 0) {
-        for (;;)
-            pause();
+    for (int i = 0; i < 2 * n; i++) /* many with one slot each */
+        cpus_take(name, 1, cpu + i, claim + i);
+    cpus_take(name, n, cpu + 2 * n, claim + 2 * n);
+    for (int i = 0; i < all; i++) {
+        assert_true(claim[i] >= 0 && CPU_ISSET(cpu[i], &set));
+        assert_int_equal(uses[cpu[i]]++, i / n);
+        close(claim[i]);
     }
+    free(cpu);
+    free(claim);
+}
+
+/* More slots than are counted: the rest spreads too, and has no claim. */
+static void there_is_a_processor_for_every_slot(void **state)
+{
+    (void)state;
+    char name[64];
+    cpu_set_t set;
+    int n = cpus_of_ours(&set), all = 20 * n, uses[CPU_SETSIZE] = {0};
+    int *cpu = calloc((size_t)all, sizeof *cpu), *claim = calloc((size_t)all, sizeof *claim);
+    snprintf(name, sizeof name, "carol-test-%d", (int)getpid());
+    cpus_take(name, all, cpu, claim);
+    for (int i = 0; i < all; i++) {
+        assert_int_equal(uses[cpu[i]]++, i / n);
+        if (claim[i] >= 0)
+            close(claim[i]);
+    }
+    assert_int_equal(claim[all - 1], -1);
+    free(cpu);
+    free(claim);
+}
+
+/* The first one is the child's alone, and then nobody's. */
+static void what_the_dead_had_is_free(void **state)
+{
+    (void)state;
+    char name[64];
+    cpu_set_t set;
+    int first, again, claim;
+    snprintf(name, sizeof name, "carol-test-%d", (int)getpid());
+    cpus_take(name, 1, &first, &claim);
+    assert_true(claim >= 0);
+    pid_t p = fork();
+    close(claim);
+    while (p == 0)
+        pause();
+    cpus_take(name, 1, &again, &claim);
+    close(claim);
+    assert_true(cpus_of_ours(&set) == 1 || again != first);
     kill(p, SIGKILL);
     assert_int_equal(waitpid(p, NULL, 0), p);
-    cpus_take(name, 1, &other, &claim[0]);
-    assert_true(other == first && claim[0] >= 0);
-    close(claim[0]);
-    if (claim[1] >= 0)
-        close(claim[1]);
-    free(cpu);
-    free(claims);
+    cpus_take(name, 1, &again, &claim);
+    assert_true(again == first && claim >= 0);
+    close(claim);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processors_are_taken_once),
+        cmocka_unit_test(processors_are_taken_evenly),
+        cmocka_unit_test(there_is_a_processor_for_every_slot),
+        cmocka_unit_test(what_the_dead_had_is_free),
         cmocka_unit_test(virtual_time_jumps_in_order),
         cmocka_unit_test(exit_codes_come_back),
         cmocka_unit_test(missing_program_says_so),
