@@ -110,7 +110,7 @@ _Noreturn static void run_program(const struct cage_opts *o, int report)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (o->before && o->before(o->arg) < 0)
-        _exit(125);
+        _exit(CAGE_NOT_BEGUN);
     if (o->no_aslr)
         personality(ADDR_NO_RANDOMIZE);
     int rc = o->cwd ? chdir(o->cwd) : 0;

@@ -29,6 +29,8 @@ struct cage_fd {
     int from, to;
 };
 
+#define CAGE_NOT_BEGUN 125 /* exit code */
+
 struct cage_opts {
     const char *const *argv; /* argv[0] is a path */
     const char *const *envp; /* NULL: ours */
@@ -42,7 +44,7 @@ struct cage_opts {
     bool own_proc;     /* it reads /proc/PID of its children: in a namespace mount a /proc of its
                                 own, or where that is forbidden use the fallback */
     /* NULL, or called in the program's process before everything else (cwd may be made here); the
-     * descriptors are still ours.  Negative: the program is not executed and ends with exit code 125. */
+     * descriptors are still ours.  Negative: the program is not executed and ends with CAGE_NOT_BEGUN. */
     int (*before)(void *arg);
     void *arg;
 };

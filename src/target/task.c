@@ -135,7 +135,7 @@ static double children_cpu(void)
 static int check_end(struct task *t, const struct cage_end *end, struct err *e)
 {
     const char *what = t->plan->copy ? "the build command" : "compiling";
-    if (t->plan->copy && end->exited && !copied(t))
+    if (t->plan->copy && end->exited && end->code == CAGE_NOT_BEGUN && !copied(t))
         return err_usage(e, "the sources could not be copied: %s", t->last);
     if (end->exec_errno)
         return err_usage(e, "cannot run %s: %s%s", t->plan->command.v[0], strerror(end->exec_errno),
