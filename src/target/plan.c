@@ -91,8 +91,9 @@ static int measure_sources(struct plan *p, struct err *e)
     int rc = p->copy ? source_measure(p->src, p->dir, &size, e) : 0;
     p->large = size.bytes >= LARGE_BYTES || size.files >= LARGE_FILES;
     if (rc == 0 && p->large)
-        log_info("the source tree %s (%" PRIu64 " files, %.0f MB) is copied for each family; --src "
-                 "DIR names a smaller one",
+        log_info("the source tree %s (%" PRIu64
+                 " files, %.0f MB) is read, and copied for each family "
+                 "that must be built; --src DIR names a smaller one",
                  p->src, size.files, (double)size.bytes / 1e6);
     return rc;
 }
