@@ -10,6 +10,7 @@ Exit code: the command's.
     tools/noisy.py --still 1.5 --percent 30 tools/test.sh build arms_hfuzz
 """
 import argparse
+import contextlib
 import os
 import random
 import signal
@@ -43,7 +44,8 @@ class Group:
         """What is left in it is killed."""
         for _ in range(100):
             for pid in (self.path / "cgroup.procs").read_text().split():
-                os.kill(int(pid), signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it ended by itself
+                    os.kill(int(pid), signal.SIGKILL)
             try:
                 self.path.rmdir()
                 return
