@@ -177,11 +177,22 @@ static void what_a_kill_left_is_stored_without_a_turn(void **state)
     fakes_free(&f);
 }
 
+/* A last life, in which nothing more goes astray. */
+static void ends_with_all(struct fakes *f, uint16_t end)
+{
+    struct tally a;
+    f->stray = 0;
+    fakes_run(f, options("random", 4, 3, 1, true), &a);
+    all_stored(STRAY, end);
+    assert_int_equal(f->doubles, 0);
+    assert_int_equal(ask("SELECT count(*) FROM turns WHERE round = 0"), 0);
+    replays(f, -1);
+}
+
 static void gathering_them_may_be_killed_anywhere(void **state)
 {
     (void)state;
     struct fakes f;
-    struct tally a;
     int64_t cut = 0;
     fakes_init(&f, 4);
     for (int life = 0; life < 6; life++) {
@@ -199,12 +210,7 @@ static void gathering_them_may_be_killed_anywhere(void **state)
     uint16_t end = f.stray;
     assert_true(cut > 5);
     assert_true(end > STRAY + 15);
-    f.stray = 0;
-    fakes_run(&f, options("random", 4, 3, 1, true), &a);
-    all_stored(STRAY, end);
-    assert_int_equal(f.doubles, 0);
-    assert_int_equal(ask("SELECT count(*) FROM turns WHERE round = 0"), 0);
-    replays(&f, -1);
+    ends_with_all(&f, end);
     fakes_free(&f);
 }
 
@@ -212,7 +218,6 @@ static void the_disk_may_be_full_while_they_are_gathered(void **state)
 {
     (void)state;
     struct fakes f;
-    struct tally a;
     fakes_init(&f, 4);
     signal(SIGXFSZ, SIG_IGN);
     for (int life = 0; life < 4; life++) {
@@ -230,12 +235,7 @@ static void the_disk_may_be_full_while_they_are_gathered(void **state)
     }
     uint16_t end = f.stray;
     assert_true(end > STRAY + 8);
-    f.stray = 0;
-    fakes_run(&f, options("random", 4, 3, 1, true), &a);
-    all_stored(STRAY, end);
-    assert_int_equal(f.doubles, 0);
-    assert_int_equal(ask("SELECT count(*) FROM turns WHERE round = 0"), 0);
-    replays(&f, -1);
+    ends_with_all(&f, end);
     fakes_free(&f);
 }
 
