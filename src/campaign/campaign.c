@@ -4,60 +4,50 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "campaign/settings.h"
+#include "journal/write.h"
 #include "proc/cpus.h"
 #include "proc/sweep.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void on_next(void *arg)
+static void on_next_decision(void *arg)
 {
-    slot_free(arg);
+    on_slot_free(arg);
+}
+
+static void on_next_step(void *arg)
+{
+    campaign_next(arg);
 }
 
 static int open_slots(struct campaign *c, struct err *e)
 {
-    int rc = 0, cpu[TALLY_SLOTS], claim[TALLY_SLOTS];
-    if (c->o.jobs < 1 || c->o.jobs > TALLY_SLOTS)
-        return err_usage(e, "a campaign has 1 to %d slots, not %d", TALLY_SLOTS, c->o.jobs);
-    c->n_slots = c->o.jobs;
+    int rc = 0, cpu[GAUGE_SLOTS], claim[GAUGE_SLOTS];
+    if (c->o.jobs < 1 || c->o.jobs > GAUGE_SLOTS)
+        return err_usage(e, "a campaign has 1 to %d slots, not %d", GAUGE_SLOTS, c->o.jobs);
+    c->n_slots = c->gauges.n_slots = c->o.jobs;
     c->slots = xcalloc((size_t)c->n_slots, sizeof *c->slots);
     cpus_take("carol-cpu", c->n_slots, cpu, claim);
     for (int i = 0; i < c->n_slots; i++) {
         struct slot *s = &c->slots[i];
         *s = (struct slot){.c = c, .n = i, .cpu = cpu[i], .claim = claim[i]};
-        s->next = (struct timer){.fn = on_next, .arg = s};
+        s->next = (struct timer){.fn = on_next_decision, .arg = s};
     }
     for (int i = 0; rc == 0 && i < c->n_slots; i++)
         rc = c->env.open_evaluator(c->env.arg, &c->slots[i].ev, i, cpu[i], e);
     return rc;
 }
 
-static int begin_store(struct campaign *c, struct err *e)
+static int open_store(struct campaign *c, struct err *e)
 {
     int rc = store_open(&c->store, c->o.out, c->o.resume ? STORE_RESUME : STORE_CREATE, e);
-    if (rc < 0)
-        return rc;
-    if (c->o.resume) {
-        c->new_budget_ns = c->o.budget_given ? c->o.budget_ns : -1;
-        return settings_read(&c->o, c->store, e);
-    }
-    c->new_budget_ns = -1;
-    char total[32];
-    snprintf(total, sizeof total, "%u", c->env.table->n_edges);
-    rc = store_begin(c->store, e);
+    c->new_budget_ns = c->o.resume && c->o.budget_given ? c->o.budget_ns : -1;
     if (rc == 0)
-        rc = settings_write(&c->o, c->store, e);
-    if (rc == 0)
-        rc = settings_host(c->store, e);
-    if (rc == 0)
-        rc = store_set(c->store, "edges_total", total, e);
-    if (rc == 0)
-        rc = store_set(c->store, "build_id", c->env.table->build_id, e);
-    return rc == 0 ? store_commit(c->store, e) : rc;
+        rc = c->o.resume ? settings_read(&c->o, c->store, e)
+                         : journal_start(c->store, &c->o, c->env.table, false, e);
+    return rc;
 }
 
 /* Everything we start inherits the mark. */
@@ -71,25 +61,26 @@ static void sweep_leftovers(struct campaign *c)
     free(mark);
 }
 
-int campaign_new(struct campaign **out, struct campaign_opts *o, const struct campaign_env *env,
+int campaign_new(struct campaign **out, struct settings *o, const struct campaign_env *env,
                  const struct manifest *target, struct err *e)
 {
     struct campaign *c = xcalloc(1, sizeof *c);
     c->o = *o;
-    *o = (struct campaign_opts){0};
+    *o = (struct settings){0};
     c->env = *env;
     c->loop = env->loop;
     c->target = target;
     c->since_ns = -1;
+    c->next = (struct timer){.fn = on_next_step, .arg = c};
     int rc = c->o.resume ? 0 : settings_resolve(&c->o, c->env.table, e);
     if (rc == 0 && (rc = fs_mkdirs(c->o.out, e)) < 0)
         e->exit = ERR_EXIT_USAGE;
     if (rc == 0)
-        rc = begin_store(c, e);
+        rc = open_store(c, e);
     if (rc == 0)
         sweep_leftovers(c); /* we hold the lock: whatever has our mark is nobody's */
     if (rc == 0)
-        rc = settings_check_build(c->store, c->env.table, c->o.build, e);
+        rc = journal_check_build(c->store, c->env.table, c->o.build, e);
     if (rc == 0)
         rc = open_slots(c, e);
     if (rc == 0)
@@ -102,18 +93,18 @@ int campaign_new(struct campaign **out, struct campaign_opts *o, const struct ca
     return 0;
 }
 
-/* Seeds are measured, leftovers finished, arms tested: time starts to count. */
-void campaign_begin_turns(struct campaign *c)
+int campaign_begin(struct campaign *c, struct err *e)
 {
-    campaign_start_clock(c);
-    c->started = true;
-    c->f.tally.last_new_ns = campaign_now(c);
-    if (c->stopping) {
-        campaign_maybe_done(c);
-        return;
-    }
-    for (int i = 0; i < c->n_slots; i++)
-        loop_timer(c->loop, &c->slots[i].next, loop_now(c->loop));
+    struct store_fact state = {"state", "running"};
+    int rc = store_put(c->store, &state, 1, e);
+    if (rc == 0)
+        rc = store_event(c->store, campaign_now(c), c->o.resume ? "resume" : "start", c->o.out, e);
+    if (rc < 0)
+        return rc;
+    campaign_next(c);
+    if (c->failed)
+        *e = c->error;
+    return c->failed;
 }
 
 /* Whatever the reason, the journal says how it ended; a killed campaign says nothing and is
@@ -121,26 +112,7 @@ void campaign_begin_turns(struct campaign *c)
 static int say_end(struct campaign *c, struct err *e)
 {
     bool cut = strcmp(c->reason, "interrupted") == 0 || strcmp(c->reason, "failed") == 0;
-    const char *state = cut ? "interrupted" : "ended";
-    int rc = store_clock(c->store, campaign_now(c), e);
-    for (int i = 0; rc == 0 && i < c->n_slots; i++) {
-        struct store_slot *u = &c->slots[i].used;
-        u->wall_ns = campaign_now(c);
-        u->idle_ns = u->wall_ns - u->fuzz_ns - u->eval_ns;
-        c->f.tally.slot[i] = *u;
-        rc = store_slot_put(c->store, i, u, e);
-    }
-    if (rc == 0)
-        rc = store_event(c->store, campaign_now(c), "end", c->reason, e);
-    return rc == 0 ? store_set(c->store, "state", state, e) : rc;
-}
-
-int campaign_begin(struct campaign *c, struct err *e)
-{
-    int rc = store_set(c->store, "state", "running", e);
-    if (rc == 0)
-        rc = store_event(c->store, campaign_now(c), c->o.resume ? "resume" : "start", c->o.out, e);
-    return rc == 0 ? seeds_begin(c, e) : rc;
+    return journal_rest(c->store, campaign_now(c), c->gauges.slot, c->n_slots, c->reason, !cut, e);
 }
 
 int campaign_run(struct campaign *c, struct err *e)
@@ -148,23 +120,21 @@ int campaign_run(struct campaign *c, struct err *e)
     int rc = campaign_begin(c, e);
     if (rc < 0)
         campaign_fail(c, e);
-    else if (!c->failed)
+    else
         loop_run(c->loop);
     loop_timer_clear(c->loop, &c->tick);
     loop_timer_clear(c->loop, &c->deadline);
     if (!c->reason)
-        c->reason = rc < 0 ? "failed" : "ended";
+        c->reason = "ended";
     struct err late = {0};
     int end = say_end(c, &late);
     if (c->failed) {
         *e = c->error;
         return c->failed;
     }
-    if (rc == 0 && end < 0) {
+    if (end < 0)
         *e = late;
-        rc = end;
-    }
-    return rc;
+    return end;
 }
 
 /* Without a seed, or because of something the user must change, such as a build that cannot be used, before
@@ -172,10 +142,11 @@ int campaign_run(struct campaign *c, struct err *e)
 static bool came_to_nothing(struct campaign *c)
 {
     struct store_totals t = {0};
-    char *done = store_get(c->store, "seeds_done");
-    bool wrong = c->failed && c->error.exit == ERR_EXIT_USAGE && !done;
-    free(done);
-    return wrong || (store_totals(c->store, &t, NULL) == 0 && t.seeds == 0);
+    enum seeds_state seeds;
+    if (journal_seeds_state(c->store, &seeds, NULL) < 0 || store_totals(c->store, &t, NULL) < 0)
+        return false;
+    return t.seeds == 0 ||
+           (c->failed && c->error.exit == ERR_EXIT_USAGE && seeds == SEEDS_OPEN);
 }
 
 /* A new campaign that came to nothing leaves nothing in the way of the next try. */
@@ -191,10 +162,10 @@ void campaign_free(struct campaign *c)
 {
     if (!c)
         return;
+    loop_timer_clear(c->loop, &c->next);
     for (int i = 0; i < c->n_slots; i++) {
         loop_timer_clear(c->loop, &c->slots[i].next);
-        if (c->slots[i].turn)
-            turn_free(c->slots[i].turn);
+        turn_free(c->slots[i].turn);
     }
     for (size_t i = c->next_recover; i < c->n_recover; i++)
         turn_free(c->recover[i]);
@@ -210,8 +181,19 @@ void campaign_free(struct campaign *c)
     free(c->slots);
     fold_free(&c->f);
     close_store(c);
-    campaign_opts_free(&c->o);
+    settings_free(&c->o);
     free(c);
+}
+
+void campaign_watch(struct campaign *c, campaign_watch_fn *fn, void *arg)
+{
+    BUG_ON(c->n_watchers == CAMPAIGN_WATCHERS);
+    c->watcher[c->n_watchers++] = (struct watcher){fn, arg};
+}
+
+const struct settings *campaign_settings(const struct campaign *c)
+{
+    return &c->o;
 }
 
 const struct tally *campaign_tally(const struct campaign *c)
@@ -219,15 +201,26 @@ const struct tally *campaign_tally(const struct campaign *c)
     return &c->f.tally;
 }
 
+const struct gauges *campaign_gauges(const struct campaign *c)
+{
+    return &c->gauges;
+}
+
 int64_t campaign_elapsed(const struct campaign *c)
 {
     return campaign_now(c);
 }
 
-int campaign_slot_arm(const struct campaign *c, int slot, bool *evaluating)
+int64_t campaign_quiet(const struct campaign *c)
+{
+    int64_t last = c->f.tally.last_new_ns;
+    return campaign_now(c) - (last > c->quiet_ns ? last : c->quiet_ns);
+}
+
+int campaign_slot_arm(const struct campaign *c, int slot, bool *measuring)
 {
     const struct slot *s = &c->slots[slot];
-    *evaluating = s->evaluating;
+    *measuring = s->measuring;
     return s->turn ? s->turn->row.arm : -1;
 }
 

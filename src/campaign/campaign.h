@@ -1,7 +1,8 @@
 /* campaign: one run of the ensemble on one target: seeds in, a journal out.
  *
- *     campaign_new(&c, &opts, &env, &e);    // a new directory, or opts.resume
- *     campaign_run(c, &e);                  // until the budget, a signal, or a reason to stop
+ *     campaign_new(&c, &settings, &env, target, &e);    // a new directory, or settings.resume
+ *     campaign_watch(c, draw, screen);                  // anybody who wants to see it run
+ *     campaign_run(c, &e);                              // until the budget, a signal, or a reason to stop
  *     campaign_free(c);
  *
  * The campaign is driven by the loop of `env`; where its instances and evaluators come from is env's
@@ -11,11 +12,11 @@
 #define CAROL_CAMPAIGN_CAMPAIGN_H
 
 #include "base/err.h"
-#include "base/str.h"
 #include "eval/eval.h"
 #include "fuzzer/fuzzer.h"
+#include "journal/settings.h"
+#include "journal/status.h"
 #include "proc/loop.h"
-#include "reward/reward.h"
 #include "target/manifest.h"
 #include "target/table.h"
 
@@ -23,31 +24,6 @@
 #include <stdint.h>
 
 struct campaign;
-
-/* What the user asked for.  On --resume everything but the budget and the stop rules comes from the
- * store. */
-struct campaign_opts {
-    char *out;            /* campaign directory */
-    char *build, *target; /* build directory and target name (NULL: the only one) */
-    struct strv seeds;    /* files, directories, zips */
-    char *dict;
-    struct strv fuzzers; /* roster */
-    char *scheduler, *params;
-    int jobs;          /* slots */
-    int64_t budget_ns; /* 0: until stopped */
-    int64_t turn_ns;   /* T_I */
-    uint64_t seed;
-    uint64_t mem_bytes;
-    uint32_t timeout_ms;
-    struct strv args; /* of a main() program, with @@ */
-    enum reward_kind reward;
-    int64_t plateau_ns; /* stop after this long without a new edge; 0: never */
-    bool stop_on_crash;
-    bool neutral_filter; /* share only inputs with a new edge on the neutral build */
-    bool resume;
-    bool budget_given; /* on resume: -d was given again */
-};
-void campaign_opts_free(struct campaign_opts *o);
 
 /* Where the moving parts come from. */
 struct campaign_env {
@@ -62,15 +38,13 @@ struct campaign_env {
      * `done`.  NULL: no self-tests. */
     int (*selftest)(void *arg, const struct instance_opts *o, const struct input *seeds, size_t n,
                     void (*done)(void *done_arg, const char *why), void *done_arg, struct err *e);
-    /* Called once a second of campaign time and after every event worth showing; may be NULL. */
-    void (*progress)(void *arg, struct campaign *c);
 };
 
-CAROL_MUST_CHECK int campaign_new(struct campaign **out, struct campaign_opts *o,
+/* Takes the settings (they are empty then).  On a resume all but the budget and the stop rules come from the
+ * store. */
+CAROL_MUST_CHECK int campaign_new(struct campaign **out, struct settings *o,
                                   const struct campaign_env *env, const struct manifest *target,
                                   struct err *e);
-/* Arms that failed their self-test: dropped with the reason before the first decision. */
-void campaign_drop(struct campaign *c, const char *fuzzer, const char *why);
 /* Everything up to the first turn of the loop; campaign_run does this itself. */
 CAROL_MUST_CHECK int campaign_begin(struct campaign *c, struct err *e);
 /* 0: ended as asked; negative: it could not go on, e says why and what to do. */
@@ -80,11 +54,19 @@ void campaign_interrupt(struct campaign *c);
 void campaign_free(struct campaign *c);
 
 /* --- looking at it while it runs ------------------------------------------------------------- */
-struct tally;
+/* Whoever watches is called once a second of campaign time. */
+#define CAMPAIGN_WATCHERS 8
+typedef void campaign_watch_fn(void *arg, const struct campaign *c);
+void campaign_watch(struct campaign *c, campaign_watch_fn *fn, void *arg);
+
+const struct settings *campaign_settings(const struct campaign *c);
 const struct tally *campaign_tally(const struct campaign *c);
+const struct gauges *campaign_gauges(const struct campaign *c);
 int64_t campaign_elapsed(const struct campaign *c);
-/* Who runs on a slot: its arm, or -1 idle; *evaluating says it is being measured. */
-int campaign_slot_arm(const struct campaign *c, int slot, bool *evaluating);
+/* Campaign time since the last new edge. */
+int64_t campaign_quiet(const struct campaign *c);
+/* Who runs on a slot: its arm, or -1 idle; *measuring says its finds are being measured. */
+int campaign_slot_arm(const struct campaign *c, int slot, bool *measuring);
 bool campaign_found_crash(const struct campaign *c);
 const char *campaign_end_reason(const struct campaign *c); /* NULL while it runs */
 

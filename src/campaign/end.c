@@ -2,6 +2,7 @@
 #include "campaign/state.h"
 
 #include "base/log.h"
+#include "journal/write.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -27,53 +28,32 @@ void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...)
         campaign_fail(c, &e);
 }
 
-int arm_index(const struct campaign *c, const char *name)
+static void drop_last(struct campaign *c, const char *fuzzer, const char *why)
 {
-    for (int a = 0; a < c->f.tally.n_arms; a++)
-        if (strcmp(c->f.tally.arm[a].name, name) == 0)
-            return a;
-    return -1;
-}
-
-uint64_t arms_dropped(const struct campaign *c)
-{
-    uint64_t mask = 0;
-    for (int a = 0; a < c->f.tally.n_arms; a++)
-        mask |= (uint64_t)c->f.tally.arm[a].dropped << a;
-    return mask;
+    struct err e = {0};
+    err_env(&e,
+            "no fuzzer can run on this target; the last one (%s) was dropped because: %s. 'carol "
+            "engine selftest -b %s' tells more",
+            fuzzer, why, c->o.build ? c->o.build : "DIR");
+    campaign_fail(c, &e);
 }
 
 void arm_drop(struct campaign *c, int arm, const char *why)
 {
-    struct tally_arm *a = &c->f.tally.arm[arm];
-    if (a->dropped)
-        return;
-    a->dropped = true;
-    snprintf(a->why, sizeof a->why, "%s", why);
+    const char *name = c->f.tally.arm[arm].name;
+    struct gauges *g = &c->gauges;
     struct err e = {0};
-    char *key = str_fmt("dropped.%s", a->name);
-    if (store_set(c->store, key, why, &e) < 0)
+    if (gauge_dropped(g, arm))
+        return;
+    g->dropped |= UINT64_C(1) << arm;
+    snprintf(g->why[arm], sizeof g->why[arm], "%s", why);
+    if (journal_set_dropped(c->store, name, why, &e) < 0)
         campaign_fail(c, &e);
-    free(key);
-    campaign_note(c, "dropped", "%s is dropped: %s", a->name, why);
-    int left = 0;
+    campaign_note(c, "dropped", "%s is dropped: %s", name, why);
     for (int i = 0; i < c->f.tally.n_arms; i++)
-        left += !c->f.tally.arm[i].dropped;
-    if (!left) {
-        err_env(
-            &e,
-            "no fuzzer can run on this target; the last one (%s) was dropped because: %s. 'carol "
-            "engine selftest -b %s' tells more",
-            a->name, why, c->o.build ? c->o.build : "DIR");
-        campaign_fail(c, &e);
-    }
-}
-
-void campaign_drop(struct campaign *c, const char *fuzzer, const char *why)
-{
-    int arm = arm_index(c, fuzzer);
-    if (arm >= 0)
-        arm_drop(c, arm, why);
+        if (!gauge_dropped(g, i))
+            return;
+    drop_last(c, name, why);
 }
 
 void campaign_fail(struct campaign *c, const struct err *e)
@@ -83,92 +63,62 @@ void campaign_fail(struct campaign *c, const struct err *e)
         c->error = *e;
         c->reason = "failed";
     }
-    c->stopping = 2;
+    c->ending = ENDING_AT_ONCE;
     loop_stop(c->loop);
 }
 
 void campaign_finish(struct campaign *c, const char *reason)
 {
-    if (c->stopping)
+    if (c->ending)
         return;
-    c->stopping = 1;
+    c->ending = ENDING_CLEANLY;
     c->reason = reason;
     pool_suspend(c);
-    campaign_maybe_done(c);
+    loop_timer(c->loop, &c->next, loop_now(c->loop)); /* all may be idle already */
 }
 
 void campaign_interrupt(struct campaign *c)
 {
-    if (c->started && c->stopping < 2 && !c->interrupted) { /* also while a used budget ends it */
+    /* also while a used budget ends it */
+    if (c->phase == PHASE_RUN && c->ending != ENDING_AT_ONCE && !c->interrupted) {
         c->interrupted = true;
         log_info("finishing the running turns; once more stops at once");
         campaign_finish(c, "interrupted");
         return;
     }
     c->reason = "interrupted";
-    c->stopping = 2;
+    c->ending = ENDING_AT_ONCE;
     loop_stop(c->loop);
 }
 
-static void leave_loop(struct campaign *c)
+bool slots_idle(const struct campaign *c)
 {
-    loop_stop(c->loop);
-}
-
-/* All slots idle: stop the fuzzers; all fuzzers stopped: gather what they saved meanwhile, leave the loop. */
-void campaign_maybe_done(struct campaign *c)
-{
-    if (!c->stopping)
-        return;
     for (int i = 0; i < c->n_slots; i++)
         if (c->slots[i].turn)
-            return;
-    if (c->waiting_stop == 0 && c->started) {
-        c->started = false;
-        pool_stop(c);
-    }
-    if (c->waiting_stop > 0 || c->leaving)
-        return;
-    c->leaving = true;
-    if (c->stopping == 2)
-        leave_loop(c);
-    else
-        late_begin(c, leave_loop);
+            return false;
+    return true;
 }
 
-/* No turn starts in the last 10 s of a 120 s-turn campaign (schedulers.md 5 item 12), scaled; a budget
- * shorter than a turn is one turn. */
-bool campaign_spent(const struct campaign *c)
+bool campaign_goes_on(struct campaign *c)
 {
-    int64_t budget = c->o.budget_ns, turn = c->o.turn_ns < budget ? c->o.turn_ns : budget;
-    return budget && campaign_now(c) >= budget - turn / 12;
-}
-
-bool campaign_over(struct campaign *c)
-{
-    if (!c->stopping && c->o.stop_on_crash && c->found_crash)
+    bool too_late = fold_too_late(&c->f, campaign_now(c));
+    if (c->o.stop_on_crash && c->found_crash)
         campaign_finish(c, "crash found");
-    if (!c->stopping && campaign_spent(c)) {
-        bool busy = false;
-        for (int i = 0; i < c->n_slots; i++)
-            busy = busy || c->slots[i].turn;
-        if (!busy)
-            campaign_finish(c, "budget used");
-        return true;
-    }
-    campaign_maybe_done(c);
-    return c->stopping != 0;
+    else if (too_late && slots_idle(c))
+        campaign_finish(c, "budget used");
+    return !c->ending && !too_late;
 }
+
+/* --- time --------------------------------------------------------------------------------------- */
 
 static void on_deadline(void *arg)
 {
-    struct campaign *c = arg;
-    campaign_finish(c, "budget used");
+    campaign_finish(arg, "budget used");
 }
 
 static void watch_plateau(struct campaign *c)
 {
-    int64_t quiet = campaign_now(c) - c->f.tally.last_new_ns;
+    int64_t quiet = campaign_quiet(c);
     if (c->o.plateau_ns && quiet >= c->o.plateau_ns)
         campaign_finish(c, "plateau");
     bool flat = quiet > 30 * c->o.turn_ns;
@@ -185,27 +135,28 @@ static void on_tick(void *arg)
 {
     struct campaign *c = arg;
     struct err e = {0};
-    c->f.tally.elapsed_ns = campaign_now(c);
-    tally_point(&c->f.tally, c->f.tally.elapsed_ns);
-    if (store_clock(c->store, c->f.tally.elapsed_ns, &e) < 0) {
+    c->gauges.elapsed_ns = campaign_now(c);
+    if (store_clock(c->store, c->gauges.elapsed_ns, &e) < 0) {
         campaign_fail(c, &e);
         return;
     }
-    if (c->started && !c->stopping)
+    if (c->phase == PHASE_RUN && !c->ending)
         watch_plateau(c);
-    if (c->env.progress)
-        c->env.progress(c->env.arg, c);
-    /* A long virtual campaign need not tick every second of it. */
-    int64_t every = c->o.turn_ns / 2 > 5 * NS_PER_S ? 5 * NS_PER_S : NS_PER_S;
-    loop_timer(c->loop, &c->tick, loop_now(c->loop) + (c->env.progress ? NS_PER_S : every));
+    for (int i = 0; i < c->n_watchers; i++)
+        c->watcher[i].fn(c->watcher[i].arg, c);
+    /* A long virtual campaign that nobody watches need not tick every second of it. */
+    bool rarely = !c->n_watchers && c->o.turn_ns > 10 * NS_PER_S;
+    loop_timer(c->loop, &c->tick, loop_now(c->loop) + (rarely ? 5 : 1) * NS_PER_S);
 }
 
 void campaign_start_clock(struct campaign *c)
 {
+    int64_t budget = c->f.tally.budget_ns;
     c->since_ns = loop_now(c->loop);
+    c->quiet_ns = campaign_now(c);
     c->tick = (struct timer){.fn = on_tick, .arg = c};
     loop_timer(c->loop, &c->tick, c->since_ns + NS_PER_S);
     c->deadline = (struct timer){.fn = on_deadline, .arg = c};
-    if (c->o.budget_ns)
-        loop_timer(c->loop, &c->deadline, c->since_ns + c->o.budget_ns - c->before_ns);
+    if (budget)
+        loop_timer(c->loop, &c->deadline, c->since_ns + budget - c->before_ns);
 }

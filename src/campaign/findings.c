@@ -11,7 +11,9 @@
 void finding_write(struct campaign *c, const struct store_crash *k)
 {
     char hex[65];
-    digest_hex(&k->hash, hex);
+    struct digest hash;
+    hash_bytes(k->data, k->size, &hash);
+    digest_hex(&hash, hex);
     const char *who =
         k->arm >= 0 && k->arm < c->f.tally.n_arms ? c->f.tally.arm[k->arm].name : "seed";
     char *dir = fs_join(c->o.out, k->hang ? "hangs" : "crashes");
@@ -34,5 +36,5 @@ static int write_again(void *arg, const struct store_crash *k, struct err *e)
 
 int findings_restore(struct campaign *c, struct err *e)
 {
-    return store_crashes(c->store, write_again, c, e);
+    return store_crashes(c->store, 0, write_again, c, e);
 }

@@ -9,9 +9,7 @@
 #include "base/die.h"
 #include "base/log.h"
 
-#include <stdlib.h>
-
-/* 1: something of it is being measured, turn_evaluated comes; 0: there is nothing. */
+/* 1: something of it is being measured; 0: there is nothing. */
 static int gather(struct campaign *c, struct member *m, struct err *e)
 {
     struct slot *s = &c->slots[0];
@@ -19,7 +17,7 @@ static int gather(struct campaign *c, struct member *m, struct err *e)
     t->m = m;
     t->row =
         (struct store_turn){.state = TURN_LATE, .arm = m->arm, .slot = s->n, .instance = m->row};
-    int rc = turn_store_late(t, e);
+    int rc = turn_park_late(t, e);
     if (rc <= 0) {
         turn_free(t);
         return rc;
@@ -34,24 +32,13 @@ static int gather(struct campaign *c, struct member *m, struct err *e)
     return rc < 0 ? rc : 1;
 }
 
-void late_begin(struct campaign *c, void (*after)(struct campaign *c))
+int late_step(struct campaign *c, struct err *e)
 {
-    c->late = c->members;
-    c->after_late = after;
-    late_next(c);
-}
-
-void late_next(struct campaign *c)
-{
-    struct err e = {0};
-    int rc = 0;
-    while (rc == 0 && c->late) {
-        struct member *m = c->late;
-        c->late = m->next;
-        rc = m->started ? gather(c, m, &e) : 0;
+    int rc = c->slots[0].turn ? 1 : 0; /* one is being measured */
+    for (struct member *m = c->members; rc == 0 && m; m = m->next) {
+        if (m->looked != c->phase && m->started)
+            rc = gather(c, m, e);
+        m->looked = c->phase;
     }
-    if (rc < 0)
-        campaign_fail(c, &e);
-    else if (rc == 0)
-        c->after_late(c);
+    return rc;
 }

@@ -1,5 +1,5 @@
 /* pool: the instances of all arms.  A dispatch gets the arm's most recently suspended idle instance, or a
- * new one when all are busy (SPEC 1). */
+ * new one when all are busy (METHOD §1). */
 #include "campaign/state.h"
 
 #include "base/die.h"
@@ -17,13 +17,13 @@ static void on_event(void *arg, struct instance *in, enum instance_event ev)
     (void)in;
     if (ev == INSTANCE_STOPPED) {
         c->waiting_stop--;
-        campaign_maybe_done(c);
+        campaign_next(c);
         return;
     }
-    if (c->stopping == 2 || !m->slot || !m->slot->turn || m->slot->evaluating)
+    if (c->ending == ENDING_AT_ONCE || !m->slot || !m->slot->turn || m->slot->measuring)
         return;
     if (ev == INSTANCE_PARKED || ev == INSTANCE_DIED)
-        turn_done(m->slot->turn);
+        on_turn_done(m->slot->turn);
 }
 
 void instance_opts_of(const struct campaign *c, int arm, int number, struct instance_opts *o)
@@ -59,59 +59,63 @@ static int open_member(struct member *m, const char *cursor, struct err *e)
     return rc;
 }
 
-struct member *pool_add(struct campaign *c, const struct store_instance *row, struct err *e)
+static struct member *new_member(struct campaign *c, const struct store_instance *row, int arm,
+                                 struct err *e)
 {
     struct member *m = xcalloc(1, sizeof *m);
     *m = (struct member){.c = c,
                          .row = row->id,
-                         .arm = arm_index(c, row->fuzzer),
+                         .arm = arm,
                          .number = row->number,
                          .started = row->started,
-                         .shared = row->shared,
-                         .idle_since = row->id};
-    if (m->arm < 0) {
-        err_set(e, -EINVAL, "the campaign has an instance of '%s', which is not in its roster",
-                row->fuzzer);
-        free(m);
-        return NULL;
-    }
+                         .owed = row->id != 0, /* a killed supervisor may have left claims */
+                         .looked = PHASE_OVER};
     if (open_member(m, row->cursor, e) < 0) {
         free(m);
         return NULL;
     }
-    m->next = c->members;
-    c->members = m;
-    return m;
+    c->n_members[arm]++;
+    struct member **last = &c->members;
+    while (*last)
+        last = &(*last)->next;
+    return *last = m;
+}
+
+struct member *pool_add(struct campaign *c, const struct store_instance *row, struct err *e)
+{
+    int arm = tally_find(&c->f.tally, row->fuzzer);
+    if (arm < 0) {
+        err_set(e, -EINVAL, "the campaign has an instance of '%s', which is not in its roster",
+                row->fuzzer);
+        return NULL;
+    }
+    return new_member(c, row, arm, e);
 }
 
 struct member *pool_take(struct campaign *c, int arm, struct err *e)
 {
-    struct member *best = NULL;
-    int count = 0;
-    for (struct member *m = c->members; m; m = m->next) {
-        count += m->arm == arm;
-        if (m->arm == arm && !m->slot && (!best || m->idle_since > best->idle_since))
-            best = m;
-    }
-    if (best)
-        return best;
-    struct store_instance row = {.number = count};
-    snprintf(row.fuzzer, sizeof row.fuzzer, "%s", c->f.tally.arm[arm].name);
-    if (store_add_instance(c->store, row.fuzzer, row.number, &row.id, e) < 0)
-        return NULL;
-    return pool_add(c, &row, e);
+    struct member *m = idle_pop(&c->idle[arm]);
+    struct store_instance fresh = {.number = c->n_members[arm]};
+    return m ? m : new_member(c, &fresh, arm, e);
 }
 
-void pool_idle(struct campaign *c, struct member *m)
+void pool_give_back(struct campaign *c, struct member *m)
 {
     m->slot = NULL;
-    m->idle_since = loop_now(c->loop);
+    if (c->phase == PHASE_RUN)
+        idle_push(&c->idle[m->arm], m);
+}
+
+void pool_ready(struct campaign *c)
+{
+    for (struct member *m = c->members; m; m = m->next)
+        idle_push(&c->idle[m->arm], m);
 }
 
 void pool_suspend(struct campaign *c)
 {
     for (struct member *m = c->members; m; m = m->next)
-        if (m->slot && !m->slot->evaluating)
+        if (m->slot && !m->slot->measuring)
             m->in->ops->suspend(m->in);
 }
 
@@ -126,6 +130,8 @@ void pool_stop(struct campaign *c)
 
 void pool_free(struct campaign *c)
 {
+    for (int a = 0; a < SCHED_MAX_ARMS; a++)
+        idle_free(&c->idle[a]);
     while (c->members) {
         struct member *m = c->members;
         c->members = m->next;

@@ -4,7 +4,7 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "campaign/settings.h"
+#include "journal/write.h"
 #include "eval/executor.h"
 #include "fuzzer/dict.h"
 #include "fuzzer/selftest.h"
@@ -12,20 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int stored_options(struct campaign_opts *o, struct err *e)
+static int stored_options(struct settings *o, struct err *e)
 {
     struct store *s;
     int64_t budget = o->budget_ns;
     int rc = store_open(&s, o->out, STORE_READ, e);
     if (rc < 0)
         return rc;
-    char *simulated = store_get(s, "simulated");
-    rc = simulated
-             ? err_usage(e,
-                         "%s is a simulated campaign ('carol sim'): there is nothing to go on with",
-                         o->out)
-             : settings_read(o, s, e);
-    free(simulated);
+    bool simulated = false;
+    rc = journal_is_simulated(s, &simulated, e);
+    if (rc == 0 && simulated)
+        rc = err_usage(e,
+                       "%s is a simulated campaign ('carol sim'): there is nothing to go on with",
+                       o->out);
+    if (rc == 0)
+        rc = settings_read(o, s, e);
     if (o->budget_given)
         o->budget_ns = budget;
     store_close(s);
@@ -33,7 +34,7 @@ static int stored_options(struct campaign_opts *o, struct err *e)
 }
 
 /* Without -f every fuzzer whose build is there takes part; a missing one is named with its reason. */
-static int choose_roster(struct real *r, struct campaign_opts *o, struct err *e)
+static int choose_roster(struct real *r, struct settings *o, struct err *e)
 {
     bool asked = o->fuzzers.n > 0;
     struct strv want = {0};
@@ -77,7 +78,7 @@ static char *dict_of_build(const char *path)
     return xstrdup(path);
 }
 
-static void fill_from_build(struct real *r, struct campaign_opts *o)
+static void fill_from_build(struct real *r, struct settings *o)
 {
     if (!o->args.n && r->target.args)
         strv_split(&o->args, r->target.args, '\n');
@@ -91,7 +92,7 @@ static void fill_from_build(struct real *r, struct campaign_opts *o)
     }
 }
 
-int real_open(struct real *r, struct campaign_opts *o, struct err *e)
+int real_open(struct real *r, struct settings *o, struct err *e)
 {
     *r = (struct real){0};
     int rc = fuzzer_check_path(o->out, e);

@@ -4,8 +4,8 @@
 
 #include "base/die.h"
 #include "base/log.h"
-#include "campaign/replay.h"
-#include "campaign/settings.h"
+#include "journal/replay.h"
+#include "journal/write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,12 +51,15 @@ static int take_open(struct campaign *c, const struct store_turn *row, const str
     return 0;
 }
 
-static int take_late(void *arg, const struct store_turn *row, const void *d, size_t n,
-                     struct err *e)
+static int take_late(struct campaign *c, struct err *e)
 {
-    (void)d;
-    (void)n;
-    return take_open(arg, row, NULL, e);
+    struct store_turns *turns;
+    struct store_turn row;
+    int rc = store_turns_open(&turns, c->store, TURNS_LATE_OPEN, 0, e);
+    while (rc == 0 && (rc = store_turns_next(turns, &row, NULL, e)) > 0)
+        rc = take_open(c, &row, NULL, e);
+    store_turns_close(turns);
+    return rc;
 }
 
 static int by_turn(const void *a, const void *b)
@@ -68,13 +71,10 @@ static int by_turn(const void *a, const void *b)
 /* The budget: of the start, of an earlier resume, or given now. */
 static int take_budget(struct campaign *c, struct err *e)
 {
-    int64_t next = (int64_t)c->f.t + 1;
-    if (c->new_budget_ns >= 0)
-        fold_budget(&c->f, c->new_budget_ns);
-    c->o.budget_ns = c->f.tally.budget_ns;
-    return c->o.resume && c->new_budget_ns < 0
-               ? 0
-               : settings_set_budget(c->store, next, c->o.budget_ns, e);
+    if (c->new_budget_ns < 0)
+        return 0;
+    fold_budget(&c->f, c->new_budget_ns);
+    return journal_set_budget(c->store, (int64_t)c->f.t + 1, c->new_budget_ns, e);
 }
 
 /* What was dropped may have been mended meanwhile: a resumed campaign tries every arm again. */
@@ -82,15 +82,29 @@ static int forgive_dropped(struct campaign *c, struct err *e)
 {
     int rc = 0;
     for (int a = 0; rc == 0 && a < c->f.tally.n_arms; a++) {
-        char *key = str_fmt("dropped.%s", c->f.tally.arm[a].name), *why = store_get(c->store, key);
-        if (why && *why) {
-            log_info("%s was dropped (%s); trying it again", c->f.tally.arm[a].name, why);
-            rc = store_set(c->store, key, "", e);
+        const char *name = c->f.tally.arm[a].name;
+        char *why;
+        rc = journal_dropped(c->store, name, &why, e);
+        if (why) {
+            log_info("%s was dropped (%s); trying it again", name, why);
+            rc = journal_set_dropped(c->store, name, "", e);
         }
-        free(key);
         free(why);
     }
     return rc;
+}
+
+static void warn_of_mismatch(const struct replay *r)
+{
+    if (r->mismatch.turn)
+        log_warn(
+            "the journal does not replay exactly from turn %lld on (%s: logged %s, computed %s); "
+            "going on from the computed state",
+            (long long)r->mismatch.turn, r->mismatch.what, r->mismatch.logged,
+            r->mismatch.computed);
+    else if (!r->state_equal)
+        log_warn("every decision replays exactly, but the scheduler's state is not the stored one; "
+                 "going on from the computed state");
 }
 
 int recover_load(struct campaign *c, struct err *e)
@@ -99,15 +113,8 @@ int recover_load(struct campaign *c, struct err *e)
     struct replay r;
     settings_fold(&c->o, c->env.table, &st);
     int rc = replay_journal(&r, c->store, &st, NULL, e);
-    if (rc == 0 && r.mismatch.turn)
-        log_warn(
-            "the journal does not replay exactly from turn %lld on (%s: logged %s, computed %s); "
-            "going on from the computed state",
-            (long long)r.mismatch.turn, r.mismatch.what, r.mismatch.logged, r.mismatch.computed);
-    else if (rc == 0 && !r.state_equal)
-        log_warn("every decision replays exactly, but the scheduler's state is not the stored one; "
-                 "going on from the computed state");
     if (rc == 0) {
+        warn_of_mismatch(&r);
         c->f = r.fold;
         memset(&r.fold, 0, sizeof r.fold);
         rc = take_budget(c, e);
@@ -117,26 +124,17 @@ int recover_load(struct campaign *c, struct err *e)
     for (size_t i = 0; rc == 0 && i < r.n_open; i++)
         rc = take_open(c, &r.open[i].row, &r.open[i].d, e);
     if (rc == 0)
-        rc = store_turns(c->store, TURNS_LATE_OPEN, take_late, c, e);
+        rc = take_late(c, e);
     if (c->n_recover)
         qsort(c->recover, c->n_recover, sizeof *c->recover, by_turn);
     if (rc == 0)
         rc = forgive_dropped(c, e);
     if (rc == 0)
         rc = findings_restore(c, e);
-    struct store_totals totals = {0};
     if (rc == 0)
-        rc = store_totals(c->store, &totals, e);
-    c->f.tally.seeds = totals.seeds;
-    c->f.tally.crashes = totals.crashes;
-    c->f.tally.hangs = totals.hangs;
-    c->before_ns = totals.elapsed_ns;
-    c->late = c->members;
-    c->after_late = selftests_begin;
-    struct store_slot used[TALLY_SLOTS];
-    int n = store_slots(c->store, used, TALLY_SLOTS);
-    for (int i = 0; i < n && i < c->n_slots; i++)
-        c->slots[i].used = c->f.tally.slot[i] = used[i];
+        rc = gauges_load(&c->gauges, c->store, e);
+    c->gauges.n_slots = c->n_slots;
+    c->before_ns = c->gauges.elapsed_ns;
     replay_free(&r);
     return rc;
 }
@@ -146,13 +144,15 @@ static int pending_seed(void *arg, const struct store_seed *seed, struct err *e)
 {
     (void)e;
     struct turn *t = arg;
-    if (seed->state != SEED_PENDING)
-        return 0;
-    turn_measure_later(t, seed->id, xmemdup(seed->data, seed->size), seed->size, true);
+    if (seed->state == SEED_PENDING) {
+        inputs_add(&t->stored, seed->id, seed->data, seed->size);
+        const struct input *in = &t->stored.v[t->stored.n - 1];
+        turn_measure_later(t, in->id, in->data, in->size);
+    }
     return 0;
 }
 
-static int finish_open(struct campaign *c, struct turn *t, struct err *e)
+static int finish(struct campaign *c, struct turn *t, struct err *e)
 {
     struct slot *s = &c->slots[0];
     bool cut = t->row.state == TURN_RUNNING;
@@ -162,24 +162,23 @@ static int finish_open(struct campaign *c, struct turn *t, struct err *e)
     if (cut) {
         t->m->in->report = (struct turn_report){0};
         t->row.state = TURN_VOID;
-        rc = t->m->started ? turn_store_finds(t, e) : 0;
+        rc = t->m->started ? turn_park(t, e) : 0;
     } else { /* also a void or late one, when this very recovery was cut off before */
         rc = store_turn_seeds(c->store, t->row.id, pending_seed, t, e);
     }
     return rc == 0 ? turn_measure(t, e) : rc;
 }
 
-void recover_next(struct campaign *c)
+int recover_step(struct campaign *c, struct err *e)
 {
-    struct err e = {0};
-    if (c->next_recover == c->n_recover) {
-        late_next(c);
-        return;
-    }
+    if (c->slots[0].turn)
+        return 1;
+    if (c->next_recover == c->n_recover)
+        return 0;
     struct turn *t = c->recover[c->next_recover++];
     if (t->row.state != TURN_LATE)
         log_info("turn %lld (%s) was cut off; finishing it", (long long)t->row.id,
                  c->f.tally.arm[t->row.arm].name);
-    if (finish_open(c, t, &e) < 0)
-        campaign_fail(c, &e);
+    int rc = finish(c, t, e);
+    return rc < 0 ? rc : 1;
 }

@@ -4,45 +4,71 @@
 #include "base/die.h"
 #include "base/log.h"
 #include "campaign/corpus.h"
+#include "journal/write.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* --- reading them ------------------------------------------------------------------------------- */
+
+/* The user's inputs with their names, on their way into the store. */
+struct given {
+    struct inputs in;
+    struct strv names;
+};
+
+static int take_seed(void *arg, const char *name, const void *data, size_t size, struct err *e)
+{
+    (void)e;
+    struct given *g = arg;
+    inputs_add(&g->in, 0, data, size);
+    strv_add(&g->names, name);
+    return 0;
+}
+
+static int store_given(struct campaign *c, const struct given *g, struct err *e)
+{
+    struct store_seed *seeds = xcalloc(g->in.n, sizeof *seeds);
+    for (size_t i = 0; i < g->in.n; i++)
+        seeds[i] = (struct store_seed){
+            .data = g->in.v[i].data, .size = g->in.v[i].size, .name = g->names.v[i]};
+    int rc = store_add_seeds(c->store, seeds, g->in.n, e);
+    free(seeds);
+    return rc;
+}
+
+static int read_user_seeds(struct campaign *c, struct err *e)
+{
+    struct given g = {0};
+    struct corpus_sink sink = {.input = take_seed, .arg = &g};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < c->o.seeds.n; i++)
+        rc = corpus_read(c->o.seeds.v[i], &sink, e);
+    if (rc == 0 && g.in.n == 0) {
+        log_warn("there is no seed%s%s: starting from one trivial input. A few small real files, "
+                 "given with -i, find more and sooner",
+                 c->o.seeds.n ? " in " : "", c->o.seeds.n ? c->o.seeds.v[0] : "");
+        rc = take_seed(&g, "trivial", "0\n", 2, e);
+    }
+    if (rc == 0)
+        rc = store_given(c, &g, e);
+    if (sink.too_large)
+        log_warn("%zu seeds are larger than 1 MB and were left out", sink.too_large);
+    inputs_free(&g.in);
+    strv_free(&g.names);
+    return rc;
+}
+
+/* --- measuring them ----------------------------------------------------------------------------- */
+
 struct round0 {
     struct campaign *c;
     struct eval_job job;
+    struct inputs seeds;
+    struct strv names;
     struct eval_input *inputs;
     int64_t *ids;
-    char **names;
-    size_t cap;
 };
-
-static int put_seed(void *arg, const char *name, const void *data, size_t size, struct err *e)
-{
-    struct campaign *c = arg;
-    struct store_seed seed = {.data = data, .size = size, .name = name};
-    int64_t id;
-    bool fresh;
-    hash_bytes(data, size, &seed.hash);
-    return store_add_seed(c->store, &seed, &id, &fresh, e);
-}
-
-static int load_one(void *arg, const struct store_seed *seed, struct err *e)
-{
-    (void)e;
-    struct round0 *r = arg;
-    if (r->job.n == r->cap) {
-        r->cap = r->cap ? r->cap * 2 : 64;
-        r->inputs = xrealloc(r->inputs, r->cap * sizeof *r->inputs);
-        r->ids = xrealloc(r->ids, r->cap * sizeof *r->ids);
-        r->names = xrealloc(r->names, r->cap * sizeof *r->names);
-    }
-    size_t i = r->job.n++;
-    r->inputs[i] = (struct eval_input){.data = xmemdup(seed->data, seed->size), .size = seed->size};
-    r->ids[i] = seed->id;
-    r->names[i] = xstrdup(seed->name ? seed->name : "");
-    return 0;
-}
 
 void seeds_free(struct campaign *c)
 {
@@ -51,82 +77,41 @@ void seeds_free(struct campaign *c)
         return;
     c->round0 = NULL;
     eval_results_free(&r->job);
-    for (size_t i = 0; i < r->job.n; i++) {
-        free((void *)(uintptr_t)r->inputs[i].data);
-        free(r->names[i]);
-    }
+    inputs_free(&r->seeds);
+    strv_free(&r->names);
     free(r->inputs);
     free(r->ids);
-    free(r->names);
     free(r);
 }
 
-/* Crashing and hanging seeds are kept as findings and given to nobody. */
-static int set_aside(struct round0 *r, size_t i, struct err *e)
+static int load_one(void *arg, const struct store_seed *seed, struct err *e)
 {
+    (void)e;
+    struct round0 *r = arg;
+    inputs_add(&r->seeds, seed->id, seed->data, seed->size);
+    strv_add(&r->names, seed->name ? seed->name : "");
+    return 0;
+}
+
+/* Seeds that do not run through are given to nobody; crashing and hanging ones are findings. */
+static void set_aside(struct round0 *r, size_t i, bool fresh)
+{
+    struct campaign *c = r->c;
     const struct eval_result *res = &r->job.results[i];
-    struct store_crash k = {.hang = res->status == RUN_TIMEOUT,
+    bool crash = res->status == RUN_CRASH, hang = res->status == RUN_TIMEOUT;
+    if (res->status == RUN_OK || res->status == RUN_EXIT)
+        return;
+    log_warn("seed %s is set aside: %s%s%s", r->names.v[i], run_status_name(res->status),
+             crash ? " with " : "", crash ? strsignal(res->signal) : "");
+    if (!fresh)
+        return;
+    struct store_crash k = {.hang = hang,
                             .data = r->inputs[i].data,
                             .size = r->inputs[i].size,
                             .arm = -1,
-                            .signal = res->signal,
-                            .name = r->names[i],
-                            .by_eval = true};
-    bool fresh = false;
-    hash_bytes(k.data, k.size, &k.hash);
-    log_warn("seed %s is set aside: %s%s%s", r->names[i], run_status_name(res->status),
-             res->status == RUN_CRASH ? " with " : "",
-             res->status == RUN_CRASH ? strsignal(res->signal) : "");
-    if (res->status != RUN_CRASH && res->status != RUN_TIMEOUT)
-        return 0;
-    int rc = store_add_crash(r->c->store, &k, &fresh, e);
-    *(k.hang ? &r->c->f.tally.hangs : &r->c->f.tally.crashes) += fresh;
-    if (fresh)
-        finding_write(r->c, &k);
-    return rc;
-}
-
-static void fold_results(struct round0 *r)
-{
-    struct edges *sets = xcalloc(r->job.n, sizeof *sets);
-    for (size_t i = 0; i < r->job.n; i++)
-        sets[i] = r->job.results[i].edges;
-    fold_seeds(&r->c->f, sets, r->job.n);
-    r->c->f.tally.seeds = r->job.n;
-    free(sets);
-}
-
-static int commit_seeds(struct round0 *r, size_t *good, struct err *e)
-{
-    struct campaign *c = r->c;
-    int rc = store_begin(c->store, e);
-    for (size_t i = 0; rc == 0 && i < r->job.n; i++) {
-        const struct eval_result *res = &r->job.results[i];
-        struct buf b = BUF_INIT(BUF_TEXT_MAX);
-        bool ok = res->status == RUN_OK || res->status == RUN_EXIT;
-        edges_encode(&res->edges, &b);
-        rc = store_seed_done(c->store, r->ids[i], (int)res->status, res->signal, res->cpu_us, b.p,
-                             b.len, 0, ok, e);
-        buf_free(&b);
-        *good += ok;
-        if (rc == 0 && !ok)
-            rc = set_aside(r, i, e);
-    }
-    for (size_t i = 0; rc == 0 && i < r->job.n_calls; i++)
-        if (ledger_learn_call(&c->f.ledger, r->job.calls[i].caller, r->job.calls[i].callee))
-            rc = store_call(c->store, 0, r->job.calls[i].caller, r->job.calls[i].callee, e);
-    fold_results(r);
-    char covered[32];
-    snprintf(covered, sizeof covered, "%u", c->f.tally.seed_edges);
-    if (rc == 0)
-        rc = store_set(c->store, "seed_edges", covered, e);
-    if (rc == 0)
-        rc = store_set(c->store, "seeds_done", *good ? "1" : "none", e);
-    if (rc == 0)
-        rc = store_commit(c->store, e);
-    if (rc < 0)
-        store_rollback(c->store);
-    return rc;
+                            .signal = res->signal};
+    *(hang ? &c->gauges.hangs : &c->gauges.crashes) += 1;
+    finding_write(c, &k);
 }
 
 static int no_good_seed(const struct campaign *c, struct err *e)
@@ -138,73 +123,79 @@ static int no_good_seed(const struct campaign *c, struct err *e)
                      c->o.out);
 }
 
+static int commit_seeds(struct round0 *r, struct err *e)
+{
+    struct campaign *c = r->c;
+    struct eval_job *j = &r->job;
+    bool *fresh = xcalloc(j->n, sizeof *fresh);
+    struct measured m = {.seeds = r->ids,
+                         .results = j->results,
+                         .n = j->n,
+                         .calls = j->calls,
+                         .n_calls = j->n_calls,
+                         .fresh = fresh};
+    int rc = journal_seeds(c->store, &c->f, &m, e);
+    for (size_t i = 0; rc == 0 && i < j->n; i++)
+        set_aside(r, i, fresh[i]);
+    free(fresh);
+    c->gauges.seeds = j->n;
+    if (rc == 0 && !m.n_good)
+        rc = no_good_seed(c, e);
+    if (rc == 0)
+        log_info("%zu %s %u of %u edges", m.n_good, m.n_good == 1 ? "seed covers" : "seeds cover",
+                 c->f.ledger.covered, c->env.table->n_edges);
+    return rc;
+}
+
 static void on_measured(void *arg, struct eval_job *job)
 {
     struct round0 *r = arg;
     struct campaign *c = r->c;
     struct err e = job->error;
-    size_t good = 0;
-    if (job->failed || commit_seeds(r, &good, &e) < 0) {
-        campaign_fail(c, &e);
-    } else if (!good) {
-        no_good_seed(c, &e);
-        campaign_fail(c, &e);
-    } else {
-        log_info("%zu %s %u of %u edges", good, good == 1 ? "seed covers" : "seeds cover",
-                 c->f.ledger.covered, c->env.table->n_edges);
-    }
+    int rc = job->failed ? job->failed : commit_seeds(r, &e);
     seeds_free(c);
-    if (!c->failed)
-        recover_next(c);
-}
-
-static int read_user_seeds(struct campaign *c, struct err *e)
-{
-    struct corpus_sink sink = {.input = put_seed, .arg = c};
-    int rc = store_begin(c->store, e);
-    for (size_t i = 0; rc == 0 && i < c->o.seeds.n; i++)
-        rc = corpus_read(c->o.seeds.v[i], &sink, e);
-    struct store_totals t = {0};
-    if (rc == 0)
-        rc = store_totals(c->store, &t, e);
-    if (rc == 0 && t.seeds == 0) {
-        log_warn("there is no seed%s%s: starting from one trivial input. A few small real files, "
-                 "given with -i, find more and sooner",
-                 c->o.seeds.n ? " in " : "", c->o.seeds.n ? c->o.seeds.v[0] : "");
-        rc = put_seed(c, "trivial", "0\n", 2, e);
-    }
-    if (rc == 0)
-        rc = store_commit(c->store, e);
     if (rc < 0)
-        store_rollback(c->store);
-    if (sink.too_large)
-        log_warn("%zu seeds are larger than 1 MB and were left out", sink.too_large);
-    return rc;
+        campaign_fail(c, &e);
+    else
+        campaign_next(c);
 }
 
-int seeds_begin(struct campaign *c, struct err *e)
+static int measure(struct campaign *c, struct err *e)
 {
-    char *done = store_get(c->store, "seeds_done");
-    if (done) {
-        int bad = strcmp(done, "none") == 0 ? no_good_seed(c, e) : 0;
-        free(done);
-        if (bad == 0)
-            recover_next(c);
-        return bad;
-    }
-    struct store_totals t = {0};
-    int rc = store_totals(c->store, &t, e);
-    if (rc == 0 && t.seeds == 0)
-        rc = read_user_seeds(c, e);
     struct round0 *r = c->round0 = xcalloc(1, sizeof *r);
     r->c = c;
-    if (rc == 0)
-        rc = store_turn_seeds(c->store, 0, load_one, r, e);
+    int rc = store_turn_seeds(c->store, 0, load_one, r, e);
     if (rc < 0)
         return rc;
-    r->job.inputs = r->inputs;
-    r->job.done = on_measured;
-    r->job.arg = r;
-    r->job.cpu = c->slots[0].cpu;
+    r->inputs = xcalloc(r->seeds.n, sizeof *r->inputs);
+    r->ids = xcalloc(r->seeds.n, sizeof *r->ids);
+    for (size_t i = 0; i < r->seeds.n; i++) {
+        r->inputs[i] = (struct eval_input){r->seeds.v[i].data, r->seeds.v[i].size};
+        r->ids[i] = r->seeds.v[i].id;
+    }
+    r->job = (struct eval_job){.inputs = r->inputs,
+                               .n = r->seeds.n,
+                               .done = on_measured,
+                               .arg = r,
+                               .cpu = c->slots[0].cpu};
     return c->slots[0].ev->ops->submit(c->slots[0].ev, &r->job, e);
+}
+
+int seeds_step(struct campaign *c, struct err *e)
+{
+    enum seeds_state state;
+    struct store_totals t = {0};
+    if (c->round0)
+        return 1;
+    int rc = journal_seeds_state(c->store, &state, e);
+    if (rc < 0 || state == SEEDS_MEASURED)
+        return rc;
+    if (state == SEEDS_NONE_RUNS)
+        return no_good_seed(c, e);
+    rc = store_totals(c->store, &t, e);
+    if (rc == 0 && t.seeds == 0)
+        rc = read_user_seeds(c, e);
+    if (rc == 0)
+        rc = measure(c, e);
+    return rc < 0 ? rc : 1;
 }

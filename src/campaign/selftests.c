@@ -20,11 +20,6 @@ struct trial {
     int64_t began;
 };
 
-struct few {
-    struct input v[SELFTEST_SEEDS];
-    size_t n;
-};
-
 static void end_one(struct campaign *c)
 {
     if (--c->waiting_tests > 0 || c->failed)
@@ -32,7 +27,7 @@ static void end_one(struct campaign *c)
     char *dir = fs_join(c->o.out, "selftest");
     rmdir(dir);
     free(dir);
-    campaign_begin_turns(c);
+    campaign_next(c);
 }
 
 static void end_trial(struct trial *t, const char *why)
@@ -44,35 +39,24 @@ static void end_trial(struct trial *t, const char *why)
     end_one(c);
 }
 
-static int keep_few(void *arg, const struct store_seed *seed, struct err *e)
-{
-    (void)e;
-    struct few *f = arg;
-    f->v[f->n++] =
-        (struct input){.id = seed->id, .data = xmemdup(seed->data, seed->size), .size = seed->size};
-    return f->n == SELFTEST_SEEDS;
-}
-
 static void on_tested(void *arg, const char *why);
 
 static void try_arm(struct trial *t)
 {
     struct campaign *c = t->c;
     struct instance_opts o;
-    struct few seeds = {0};
+    struct inputs seeds = {0};
     struct err e = {0};
-    int64_t last;
     instance_opts_of(c, t->arm, 0, &o);
     char *dir = str_fmt("%s/selftest/%s", c->o.out, o.fuzzer);
     o.dir = dir;
     t->tries++;
-    int rc = store_shared_after(c->store, 0, 0, SELFTEST_SEEDS, keep_few, &seeds, &last, &e);
+    int rc = store_first_shared(c->store, SELFTEST_SEEDS, &seeds, &e);
     if (rc == 0)
         rc = c->env.selftest(c->env.arg, &o, seeds.v, seeds.n, on_tested, t, &e);
     if (rc < 0)
         end_trial(t, e.msg);
-    for (size_t i = 0; i < seeds.n; i++)
-        free((void *)(uintptr_t)seeds.v[i].data);
+    inputs_free(&seeds);
     free(dir);
 }
 
@@ -89,21 +73,21 @@ static void on_tested(void *arg, const char *why)
     try_arm(t);
 }
 
-void selftests_begin(struct campaign *c)
+int selftests_step(struct campaign *c, struct err *e)
 {
-    if (!c->env.selftest || campaign_spent(c)) {
-        campaign_begin_turns(c);
-        return;
-    }
+    (void)e;
+    if (c->tested || !c->env.selftest || fold_too_late(&c->f, campaign_now(c)))
+        return c->waiting_tests > 0;
+    c->tested = true;
     log_info("testing that every fuzzer obeys here, which takes some seconds");
     c->waiting_tests = 1; /* held until all are begun */
     for (int a = 0; a < c->f.tally.n_arms; a++) {
-        if (c->f.tally.arm[a].dropped)
+        if (gauge_dropped(&c->gauges, a))
             continue;
         struct trial *t = xcalloc(1, sizeof *t);
         *t = (struct trial){.c = c, .arm = a, .began = loop_now(c->loop)};
         c->waiting_tests++;
         try_arm(t);
     }
-    end_one(c);
+    return --c->waiting_tests > 0;
 }

@@ -3,8 +3,28 @@
 #define CAROL_CAMPAIGN_STATE_H
 
 #include "campaign/campaign.h"
-#include "campaign/fold.h"
+#include "fuzzer/idle.h"
+#include "journal/fold.h"
+#include "journal/status.h"
 #include "store/store.h"
+
+/* The life of a campaign, in this order (phase.c). */
+enum phase {
+    PHASE_SEEDS = 0, /* the user's inputs are stored and measured */
+    PHASE_RECOVER,   /* turns that a killed supervisor left open are finished */
+    PHASE_LATE,      /* what instances saved outside turns is gathered */
+    PHASE_SELFTESTS, /* every fuzzer proves that it obeys here */
+    PHASE_RUN,       /* decisions are served; campaign time runs from here on */
+    PHASE_STOP,      /* the fuzzers are asked to stop */
+    PHASE_LATE_LAST, /* what they saved while they stopped is gathered */
+    PHASE_OVER,
+};
+
+enum ending {
+    ENDING_NOT = 0,
+    ENDING_CLEANLY, /* running turns are finished */
+    ENDING_AT_ONCE, /* the loop is left; --resume finishes them */
+};
 
 struct slot;
 struct round0;
@@ -13,26 +33,28 @@ struct round0;
 struct member {
     struct campaign *c;
     struct instance *in;
-    int64_t row; /* its number in the store */
+    int64_t row; /* its number in the store; 0: not there yet */
     int arm, number;
     bool started;      /* it has a directory of its own to go on from */
+    bool owed;         /* the store may have claims for it whose delivery nobody noted */
     struct slot *slot; /* NULL: idle */
-    int64_t idle_since;
-    int64_t shared; /* imported up to this share number */
+    enum phase looked; /* the phase in which it was last looked at for late finds */
     struct member *next;
 };
 
-/* One decision on its way through the loop: dispatched -> parked -> evaluated -> committed. */
+/* One decision on its way through the loop: dispatched -> parked -> measured -> committed. */
 struct turn {
     struct store_turn row;
     struct decision d;
     struct member *m;
+    struct inputs imports; /* claimed for it, until they are delivered */
     struct harvest found;
     struct eval_job job;
-    struct eval_input *inputs; /* what is measured */
-    int64_t *ids;              /* and its seed numbers */
-    void **owned;              /* bytes to free when they came from the store */
-    int64_t eval_from;
+    int64_t *ids; /* seed numbers of what is measured */
+    struct eval_input *inputs;
+    size_t n, cap;
+    struct inputs stored; /* owns what of that came from the store */
+    int64_t measure_ns;   /* campaign time when that began */
 };
 
 struct slot {
@@ -40,66 +62,84 @@ struct slot {
     int n, cpu, claim; /* claim: a descriptor that keeps the place on the cpu, or -1 */
     struct evaluator *ev;
     struct turn *turn; /* NULL: idle */
-    bool evaluating;
-    struct store_slot used;
+    bool measuring;
     struct timer next; /* asks for the next decision from the loop, never recursively */
 };
 
+struct watcher {
+    campaign_watch_fn *fn;
+    void *arg;
+};
+
 struct campaign {
-    struct campaign_opts o;
+    struct settings o;
     struct campaign_env env;
     const struct manifest *target;
     struct loop *loop;
     struct store *store;
 
-    struct fold f; /* everything learned, a fold over the journal */
+    struct fold f;        /* everything learned, a fold over the journal: written by the fold alone */
+    struct gauges gauges; /* what people want to see that is no fold */
+
+    enum phase phase;
+    enum ending ending;
+    const char *reason; /* why it ends; NULL: it goes on */
+    int failed;
+    struct err error;
 
     int n_slots;
     struct slot *slots;
     struct member *members;
+    int n_members[SCHED_MAX_ARMS];
+    struct idle idle[SCHED_MAX_ARMS];
     int deaths_in_row[SCHED_MAX_ARMS];
 
     struct round0 *round0; /* the initial seeds while they are measured */
-    struct turn **recover; /* turns a killed supervisor left behind, finished before anything new */
+    struct turn **recover; /* turns a killed supervisor left behind */
     size_t n_recover, next_recover;
-    struct member *late; /* whose directory is looked at next for finds made outside its turns */
-    void (*after_late)(struct campaign *c);
+    bool tested;       /* the self-tests have been begun */
+    int waiting_tests; /* arms whose self-test runs */
+    bool told_to_stop; /* the instances */
+    int waiting_stop;  /* those that have not yet */
 
     int64_t new_budget_ns; /* -d given with --resume; -1: none */
 
     /* the clock: campaign time = before + (now - since) */
     int64_t before_ns, since_ns;
-    struct timer tick;
-    struct timer deadline;
+    int64_t quiet_ns; /* campaign time when this life began: a plateau is not older */
+    struct timer tick, deadline, next;
 
-    int stopping;     /* 0 no, 1 finishing turns, 2 at once */
     bool interrupted; /* asked to end once already */
-    bool started;     /* decisions are being served */
     bool found_crash;
     bool plateau_told;
-    const char *reason;
-    int failed;
-    struct err error;
-    int waiting_tests; /* arms whose self-test runs */
-    int waiting_stop;  /* instances asked to stop that have not yet */
-    bool leaving;      /* they have; what they saved while they ended is gathered */
+    struct watcher watcher[CAMPAIGN_WATCHERS];
+    int n_watchers;
 };
 
 /* loop.c */
-void slot_free(struct slot *s);
-void turn_done(struct turn *t);
-void turn_evaluated(void *arg, struct eval_job *job);
+void on_slot_free(struct slot *s);
+void on_turn_done(struct turn *t);
+void on_turn_measured(void *arg, struct eval_job *job);
 
-/* turn.c: beginning and running one */
+/* phase.c: one step of the phase at hand: 1: something of it is under way and calls campaign_next when it is
+ * done; 0: nothing of it is left.  May be asked at any time. */
+void campaign_next(struct campaign *c);
+int seeds_step(struct campaign *c, struct err *e);     /* seeds.c */
+int recover_step(struct campaign *c, struct err *e);   /* recover.c */
+int late_step(struct campaign *c, struct err *e);      /* late.c */
+int selftests_step(struct campaign *c, struct err *e); /* selftests.c */
+
+/* turn.c: beginning, running and ending one */
 int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, struct turn **out,
                struct err *e);
 int turn_run(struct turn *t, struct err *e);
-void turn_free(struct turn *t);
+void turn_end(struct turn *t);  /* its slot and its instance are free again, deaths are counted */
+void turn_free(struct turn *t); /* memory only */
 
 /* finds.c: what it found */
-int turn_store_finds(struct turn *t, struct err *e);
-int turn_store_late(struct turn *t, struct err *e);
-void turn_measure_later(struct turn *t, int64_t id, void *data, size_t size, bool own);
+int turn_park(struct turn *t, struct err *e);
+int turn_park_late(struct turn *t, struct err *e); /* 1: there was something */
+void turn_measure_later(struct turn *t, int64_t id, const void *data, size_t size);
 int turn_measure(struct turn *t, struct err *e);
 
 /* commit.c: what it was worth */
@@ -108,43 +148,29 @@ int turn_commit(struct turn *t, struct err *e);
 /* pool.c */
 struct member *pool_take(struct campaign *c, int arm, struct err *e);
 struct member *pool_add(struct campaign *c, const struct store_instance *row, struct err *e);
-void pool_idle(struct campaign *c, struct member *m);
+void pool_give_back(struct campaign *c, struct member *m);
+void pool_ready(struct campaign *c); /* all are idle, those made last on top */
 void pool_suspend(struct campaign *c);
 void pool_stop(struct campaign *c);
 void pool_free(struct campaign *c);
-
-/* late.c: finds made outside turns */
-void late_begin(struct campaign *c, void (*after)(struct campaign *c));
-void late_next(struct campaign *c);
-
-/* seeds.c: round 0 */
-int seeds_begin(struct campaign *c, struct err *e);
-void seeds_free(struct campaign *c);
-
-/* recover.c: folds from the journal, leftovers of a killed supervisor */
-int recover_load(struct campaign *c, struct err *e);
-void recover_next(struct campaign *c);
-
-/* selftests.c: then campaign_begin_turns */
-void selftests_begin(struct campaign *c);
 void instance_opts_of(const struct campaign *c, int arm, int number, struct instance_opts *o);
+
+/* seeds.c, recover.c */
+void seeds_free(struct campaign *c);
+int recover_load(struct campaign *c, struct err *e);
 
 /* findings.c */
 void finding_write(struct campaign *c, const struct store_crash *k);
 int findings_restore(struct campaign *c, struct err *e);
 
-/* end.c: budgets, plateaus, signals, failure */
+/* end.c: time, budgets, plateaus, signals, failure */
 int64_t campaign_now(const struct campaign *c);
-bool campaign_over(struct campaign *c);
-bool campaign_spent(const struct campaign *c); /* no time is left for another turn */
+bool campaign_goes_on(struct campaign *c); /* may another turn begin? */
 void campaign_finish(struct campaign *c, const char *reason);
 void campaign_fail(struct campaign *c, const struct err *e);
 void campaign_start_clock(struct campaign *c);
-void campaign_maybe_done(struct campaign *c);
-void campaign_begin_turns(struct campaign *c);
 void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...) CAROL_PRINTF(3, 4);
-int arm_index(const struct campaign *c, const char *name);
+bool slots_idle(const struct campaign *c);
 void arm_drop(struct campaign *c, int arm, const char *why);
-uint64_t arms_dropped(const struct campaign *c); /* bit per arm */
 
 #endif

@@ -1,4 +1,4 @@
-/* explain_turn: one decision on one screen, or as JSON.  Reads nothing and asks nobody. */
+/* explain_turn: one decision on one screen.  Reads nothing and asks nobody. */
 #include "cli/explain.h"
 
 #include <math.h>
@@ -11,100 +11,12 @@ static double seconds(int64_t ns)
     return (double)ns / 1e9;
 }
 
-/* --- for programs ---------------------------------------------------------------- */
-static json_t *real(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *signals_json(const double *v)
-{
-    json_t *o = json_object();
-    for (int i = 0; i < SIGNAL_COUNT; i++)
-        json_object_set_new(o, signal_name((enum signal_id)i), real(v[i]));
-    return o;
-}
-
-static json_t *arm_json(const struct decision *d, int i)
-{
-    const struct decision_arm *a = &d->arm[i];
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:b}", "signals", signals_json(a->signals),
-                     "standardised", signals_json(a->standardised), "mean", real(a->mean), "width",
-                     real(a->width), "noise", real(a->noise), "draw", real(a->draw), "dropped",
-                     !decision_may(d, i));
-}
-
-static json_t *arms_json(const struct subject *s, const struct decision *d)
-{
-    json_t *o = json_object();
-    for (int i = 0; i < d->n_arms; i++)
-        json_object_set_new(o, s->arms[i], arm_json(d, i));
-    return o;
-}
-
-static const char *state_word(enum turn_state s)
-{
-    switch (s) {
-    case TURN_RUNNING: return "running";
-    case TURN_PARKED: return "measured";
-    case TURN_COMMITTED: return "completed";
-    case TURN_VOID: return "void";
-    case TURN_LATE: return "late";
-    case TURN_NONE: break;
-    }
-    return "unknown";
-}
-
-static json_t *outcome_json(const struct store_turn *t)
-{
-    return json_pack("{s:s,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:b}", "state",
-                     state_word(t->state), "round", (json_int_t)t->round, "reward", real(t->reward),
-                     "raw", real(t->raw), "new_edges", (json_int_t)t->new_edges, "inputs",
-                     (json_int_t)t->inputs, "crashes", (json_int_t)t->crashes, "hangs",
-                     (json_int_t)t->hangs, "execs", (json_int_t)t->execs, "cycles",
-                     (json_int_t)t->cycles, "active_s", seconds(t->active_ns), "died", t->died);
-}
-
-static json_t *columns_json(const struct sched_ops *ops)
-{
-    static const char *const names[] = {"mean", "width", "noise", "draw"};
-    json_t *o = json_object();
-    for (int i = 0; i < 4; i++)
-        json_object_set_new(o, names[i],
-                            ops->columns[i] ? json_string(ops->columns[i]) : json_null());
-    return o;
-}
-
-/* Signals that decided: {signal: who would have been chosen}; null when it was not asked. */
-static json_t *without_json(const struct subject *s, const struct explained *x)
-{
-    json_t *o = x->asked ? json_object() : json_null();
-    for (int k = 0; x->asked && k < SIGNAL_COUNT; k++)
-        if (x->without[k] != x->d.choice && x->without[k] >= 0)
-            json_object_set_new(o, signal_name((enum signal_id)k),
-                                json_string(s->arms[x->without[k]]));
-    return o;
-}
-
-json_t *explain_turn_json(const struct subject *s, const struct explained *x, const char *why)
-{
-    const struct decision *d = &x->d;
-    int64_t turn_ns = d->turn_ns ? d->turn_ns : s->o->turn_ns;
-    return json_pack("{s:i,s:I,s:s?,s:o,s:s,s:s,s:f,s:i,s:f,s:o,s:s,s:o,s:o}", "schema", 1, "turn",
-                     (json_int_t)d->t, "chosen", d->choice < 0 ? NULL : s->arms[d->choice],
-                     "fuzzers", arms_json(s, d), "scheduler", s->o->scheduler, "params",
-                     s->o->params ? s->o->params : "", "time_s", seconds(d->now_ns), "worker",
-                     d->worker, "turn_s", seconds(turn_ns), "columns", columns_json(s->ops), "why",
-                     why, "outcome", outcome_json(&x->row), "without", without_json(s, x));
-}
-
-/* --- for people ------------------------------------------------------------------- */
-static void table_head(const struct subject *s, const struct decision *d, int from, int to)
+static void table_head(const struct journal *j, const struct decision *d, int from, int to)
 {
     printf("\n%-21s", "");
     for (int i = from; i < to; i++) {
         char name[40];
-        snprintf(name, sizeof name, "%s%s", i == d->choice ? "*" : "", s->arms[i]);
+        snprintf(name, sizeof name, "%s%s", i == d->choice ? "*" : "", j->arms[i]);
         printf("%13.13s", name);
     }
     printf("\n");
@@ -165,23 +77,23 @@ static void number_rows(const struct sched_ops *ops, const struct decision *d, i
     }
 }
 
-static void print_tables(const struct subject *s, const struct decision *d)
+static void print_tables(const struct journal *j, const struct decision *d)
 {
     for (int from = 0; from < d->n_arms; from += ARMS_ABREAST) {
         int to = from + ARMS_ABREAST < d->n_arms ? from + ARMS_ABREAST : d->n_arms;
-        table_head(s, d, from, to);
+        table_head(j, d, from, to);
         signal_rows(d, from, to);
-        number_rows(s->ops, d, from, to);
+        number_rows(j->ops, d, from, to);
     }
 }
 
-static void print_without(const struct subject *s, const struct explained *x)
+static void print_without(const struct journal *j, const struct explained *x)
 {
     int n = 0;
     for (int k = 0; k < SIGNAL_COUNT; k++)
         if (x->without[k] != x->d.choice && x->without[k] >= 0)
             printf("%s%s: %s", n++ ? ", " : "with one signal at its mean it would have been: ",
-                   signal_name((enum signal_id)k), s->arms[x->without[k]]);
+                   signal_name((enum signal_id)k), j->arms[x->without[k]]);
     printf("%s\n", n ? ""
                      : "no signal alone decided it: with any of them at its mean the choice "
                        "is the same");
@@ -206,19 +118,19 @@ static void print_outcome(const struct store_turn *t)
            seconds(t->active_ns), t->died ? "; it died: " : "", t->died ? t->why : "");
 }
 
-void explain_turn_text(const struct subject *s, const struct explained *x, const char *why)
+void explain_turn_text(const struct journal *j, const struct explained *x, const char *why)
 {
     const struct decision *d = &x->d;
-    int64_t turn_ns = d->turn_ns ? d->turn_ns : s->o->turn_ns;
+    int64_t turn_ns = d->turn_ns ? d->turn_ns : j->o.turn_ns;
     printf("%sturn %llu at %.1f s on worker %d, %s: %s for %.4g s\n",
-           s->simulated ? "simulated: " : "", (unsigned long long)d->t, seconds(d->now_ns),
-           d->worker, s->o->scheduler, d->choice < 0 ? "nobody" : s->arms[d->choice],
+           j->simulated ? "simulated: " : "", (unsigned long long)d->t, seconds(d->now_ns),
+           d->worker, j->o.scheduler, d->choice < 0 ? "nobody" : j->arms[d->choice],
            seconds(turn_ns));
-    print_tables(s, d);
+    print_tables(j, d);
     if (is_standardised(d))
         printf("(signals: as measured, then standardised)\n");
     printf("\nwhy: %s\n", why);
     if (x->asked)
-        print_without(s, x);
+        print_without(j, x);
     print_outcome(&x->row);
 }

@@ -4,8 +4,8 @@
 
 #include "base/die.h"
 #include "base/str.h"
-#include "campaign/replay.h"
-#include "cli/journal.h"
+#include "journal/journal.h"
+#include "journal/replay.h"
 
 #include <getopt.h>
 #include <jansson.h>

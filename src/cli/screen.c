@@ -1,11 +1,10 @@
-/* screen: draws struct tally.  Computes nothing of its own but rates for the eye. */
+/* screen: draws the tally and the gauges.  Computes nothing of its own but rates for the eye. */
 #include "cli/screen.h"
 
 #include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "campaign/tally.h"
 #include "cli/term.h"
 
 #include <stdio.h>
@@ -65,14 +64,16 @@ static void clock_text(int64_t ns, char *out, size_t n)
 }
 
 /* Eight heights between the seeds' coverage and now. */
-static void sparkline(const struct tally *t, struct buf *b)
+static void sparkline(const struct tally *t, int64_t now, struct buf *b)
 {
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const ascii[] = {"_", ".", "-", "~", "=", "+", "*", "#"};
     const char *const *bars = term_utf8() ? blocks : ascii;
     uint32_t lo = t->seed_edges, span = t->edges > lo ? t->edges - lo : 1;
-    for (int i = 0; i < t->n_points; i++) {
-        uint32_t up = t->point[i] > lo ? t->point[i] - lo : 0;
+    struct curve c = t->curve;
+    curve_add(&c, now, t->edges, lo);
+    for (int i = 0; i < c.n; i++) {
+        uint32_t up = c.point[i] > lo ? c.point[i] - lo : 0;
         buf_str(b, bars[(uint64_t)up * 7 / span]);
     }
 }
@@ -88,22 +89,18 @@ static void update_rate(struct screen *s, const struct tally *t, int64_t now)
     s->rate = (double)(t->execs - first->execs) / ((double)(now - first->ns) / 1e9);
 }
 
-static void draw_arms(const struct tally *t, struct buf *b)
+static void draw_arms(const struct tally *t, const struct gauges *g, struct buf *b)
 {
-    int64_t all = 0;
-    for (int a = 0; a < t->n_arms; a++)
-        all += t->arm[a].active_ns;
     buf_str(
         b, "  fuzzer     turns  share  first edges  last reward  imports taken/offered  crashes\n");
     for (int a = 0; a < t->n_arms; a++) {
         const struct tally_arm *x = &t->arm[a];
-        if (x->dropped) {
-            buf_printf(b, "  %-10s dropped: %.60s\n", x->name, x->why);
+        if (gauge_dropped(g, a)) {
+            buf_printf(b, "  %-10s dropped: %.60s\n", x->name, g->why[a]);
             continue;
         }
         buf_printf(b, "  %-10s %5llu  %4.0f%%  %11llu  %11.3f  %13llu/%-8llu %7llu\n", x->name,
-                   (unsigned long long)x->turns,
-                   all ? 100.0 * (double)x->active_ns / (double)all : 0,
+                   (unsigned long long)x->turns, 100 * tally_share(t, a),
                    (unsigned long long)x->first_edges, x->last_reward, (unsigned long long)x->taken,
                    (unsigned long long)x->offered, (unsigned long long)x->crashes);
     }
@@ -111,12 +108,13 @@ static void draw_arms(const struct tally *t, struct buf *b)
 
 static void draw_slots(const struct campaign *c, const struct tally *t, struct buf *b)
 {
+    const struct gauges *g = campaign_gauges(c);
     buf_str(b, "  now        ");
-    for (int i = 0; i < t->n_slots; i++) {
-        bool evaluating;
-        int arm = campaign_slot_arm(c, i, &evaluating);
+    for (int i = 0; i < g->n_slots; i++) {
+        bool measuring;
+        int arm = campaign_slot_arm(c, i, &measuring);
         buf_printf(b, "[%d] %s%s  ", i, arm < 0 ? "-" : t->arm[arm].name,
-                   arm >= 0 && evaluating ? " (measuring)" : "");
+                   arm >= 0 && measuring ? " (measuring)" : "");
     }
     buf_str(b, "\n");
 }
@@ -142,23 +140,24 @@ static void put_lines(struct screen *s, const struct buf *lines)
 static void draw_screen(struct screen *s, const struct campaign *c, const struct tally *t,
                         int64_t now)
 {
+    const struct gauges *g = campaign_gauges(c);
     struct buf b = BUF_INIT(1 << 16);
     char clock[32], budget[32] = "no end", quiet[32];
     clock_text(now, clock, sizeof clock);
     if (t->budget_ns)
         clock_text(t->budget_ns, budget, sizeof budget);
-    clock_text(now - t->last_new_ns, quiet, sizeof quiet);
+    clock_text(campaign_quiet(c), quiet, sizeof quiet);
     buf_printf(&b, "carol  %s of %s   Ctrl-C ends it cleanly\n\n", clock, budget);
     buf_printf(&b, "  coverage   %u of %u edges   ", t->edges, t->edges_total);
-    sparkline(t, &b);
+    sparkline(t, now, &b);
     buf_printf(&b, "\n  last new   %s ago\n", quiet);
     buf_printf(&b, "  executions %llu   %.0f/s\n", (unsigned long long)t->execs, s->rate);
     buf_printf(&b, "  store      %llu seeds   %llu crashes   %llu hangs\n",
-               (unsigned long long)t->seeds, (unsigned long long)t->crashes,
-               (unsigned long long)t->hangs);
+               (unsigned long long)g->seeds, (unsigned long long)g->crashes,
+               (unsigned long long)g->hangs);
     draw_slots(c, t, &b);
     buf_str(&b, "\n");
-    draw_arms(t, &b);
+    draw_arms(t, g, &b);
     buf_str(&b, "\n");
     for (int i = 0; i < s->n_notes; i++)
         buf_printf(&b, "%s\n", s->note[i]);
@@ -178,26 +177,28 @@ static int64_t line_every(int64_t now)
 static void draw_line(struct screen *s, const struct campaign *c, const struct tally *t,
                       int64_t now)
 {
+    const struct gauges *g = campaign_gauges(c);
     struct buf b = BUF_INIT(1 << 16);
     buf_printf(&b, "%6llds  edges %u  seeds %llu  crashes %llu  turns %llu",
-               (long long)(now / NS_PER_S), t->edges, (unsigned long long)t->seeds,
-               (unsigned long long)t->crashes, (unsigned long long)t->turns);
+               (long long)(now / NS_PER_S), t->edges, (unsigned long long)g->seeds,
+               (unsigned long long)g->crashes, (unsigned long long)t->turns);
     if (t->turns)
         buf_printf(&b, "  %.0f execs/s\n", s->rate);
     else
         buf_str(&b, "  the first are running: ");
-    for (int i = 0; !t->turns && i < t->n_slots && i < SLOTS_IN_LINE; i++) {
+    for (int i = 0; !t->turns && i < g->n_slots && i < SLOTS_IN_LINE; i++) {
         int arm = campaign_slot_arm(c, i, &(bool){false});
         buf_printf(&b, "%s%s", i ? ", " : "", arm < 0 ? "-" : t->arm[arm].name);
     }
     if (!t->turns)
-        buf_str(&b, t->n_slots > SLOTS_IN_LINE ? ", ...\n" : "\n");
+        buf_str(&b, g->n_slots > SLOTS_IN_LINE ? ", ...\n" : "\n");
     dprintf(s->fd, "%s", b.p);
     buf_free(&b);
 }
 
-void screen_draw(struct screen *s, const struct campaign *c)
+void screen_draw(void *screen, const struct campaign *c)
 {
+    struct screen *s = screen;
     const struct tally *t = campaign_tally(c);
     int64_t now = campaign_elapsed(c);
     update_rate(s, t, now);

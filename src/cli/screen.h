@@ -8,7 +8,7 @@ struct screen;
 
 /* fd: where to draw; a terminal gets the screen, anything else a line now and then. */
 struct screen *screen_new(int fd, bool quiet);
-void screen_draw(struct screen *s, const struct campaign *c);
+void screen_draw(void *screen, const struct campaign *c); /* a campaign_watch_fn */
 void screen_free(struct screen *s); /* leaves the last picture; log lines go to stderr again */
 
 #endif

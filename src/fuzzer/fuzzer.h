@@ -27,6 +27,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "fuzzer/input.h"
 #include "proc/loop.h"
 #include "proc/tree.h"
 #include "target/manifest.h"
@@ -55,13 +56,6 @@ enum instance_state {
     INST_STOPPED,
 };
 
-/* An input on its way in; id is the store's number of the seed. */
-struct input {
-    int64_t id;
-    const void *data;
-    size_t size;
-};
-
 struct turn_quota {
     uint64_t cycles; /* 0: no limit but the time */
     int64_t cap_ns;  /* the turn ends after this at the latest */
@@ -70,7 +64,9 @@ struct turn_quota {
 struct turn_report {
     uint64_t execs, cycles;        /* in this turn */
     uint64_t offered, taken;       /* imports: delivered before it, executed in it */
-    int64_t active_ns;             /* resume -> parked */
+    int64_t startup_ns;            /* started for this turn: until it was ready; else 0 */
+    int64_t active_ns;             /* resume -> parked, start-up not counted */
+    int64_t cycle_ns;              /* active time of the cycles completed in this turn */
     int64_t park_ns;               /* request (quota or cap reached by the supervisor) -> parked */
     int64_t cpu_ns, cpu_parked_ns; /* of the process tree, in the turn and in the pause before it */
     bool died;

@@ -3,7 +3,7 @@
 
 #include "base/die.h"
 #include "base/rng.h"
-#include "campaign/fold.h"
+#include "journal/fold.h"
 
 #include <errno.h>
 #include <stdlib.h>

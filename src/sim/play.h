@@ -17,7 +17,6 @@
 struct play_instance {
     int arm, number;
     int64_t row;     /* in the journal; 0: not there yet */
-    int64_t share;   /* in the journal: share number up to which it was given inputs */
     uint64_t bugs;   /* bit per bug it has triggered: it saves each once */
     uint64_t shared; /* inputs shared when it last started a turn */
     uint64_t own;    /* of those that came after, its own */

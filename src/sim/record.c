@@ -1,62 +1,41 @@
 /* record: writes what a simulated campaign does into the store.  Decides nothing. */
 #include "sim/record.h"
 
-#include "base/buf.h"
 #include "base/die.h"
-#include "campaign/settings.h"
-#include "eval/eval.h"
-#include "proc/loop.h"
+#include "journal/write.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define FLUSH_TURNS 512 /* a transaction */
 
 struct record {
     struct store *s;
     const struct run_settings *st;
     int64_t *seed_of; /* per edge: the first stored input that covered it; 0: none */
     struct store_slot *slots;
-    uint64_t completed;
-    int64_t turn; /* of the imports at hand */
-    int64_t instance;
-    uint64_t imported;
-    bool open; /* a transaction is */
 };
 
 static int put_settings(struct record *j, struct err *e)
 {
     const struct run_settings *st = j->st;
-    struct campaign_opts o = {.build = xstrdup(st->build),
-                              .target = xstrdup(st->target),
-                              .scheduler = xstrdup(st->scheduler),
-                              .params = st->params ? xstrdup(st->params) : NULL,
-                              .jobs = st->workers,
-                              .budget_ns = st->budget_ns,
-                              .turn_ns = st->turn_ns,
-                              .seed = st->seed,
-                              .timeout_ms = 1000,
-                              .reward = REWARD_COVERAGE_INTERVAL};
-    char total[32];
-    snprintf(total, sizeof total, "%u", st->graph->table->n_edges);
+    struct settings o = {.build = xstrdup(st->build),
+                         .target = xstrdup(st->target),
+                         .scheduler = xstrdup(st->scheduler),
+                         .params = st->params ? xstrdup(st->params) : NULL,
+                         .jobs = st->workers,
+                         .budget_ns = st->budget_ns,
+                         .turn_ns = st->turn_ns,
+                         .seed = st->seed,
+                         .timeout_ms = 1000,
+                         .reward = REWARD_COVERAGE_INTERVAL};
     for (size_t i = 0; i < st->fuzzers->n; i++)
         strv_add(&o.fuzzers, st->fuzzers->v[i]);
     int rc = settings_resolve(&o, st->graph->table, e);
     if (rc == 0)
-        rc = settings_write(&o, j->s, e);
-    if (rc == 0)
-        rc = settings_set_budget(j->s, 1, st->budget_ns, e);
-    if (rc == 0)
-        rc = store_set(j->s, "edges_total", total, e);
-    if (rc == 0)
-        rc = store_set(j->s, "build_id", st->graph->table->build_id, e);
-    if (rc == 0)
-        rc = store_set(j->s, "simulated", "1", e);
+        rc = journal_start(j->s, &o, st->graph->table, true, e);
     if (rc == 0)
         rc = store_event(j->s, 0, "start", "simulated: no fuzzer and no target ran", e);
-    campaign_opts_free(&o);
+    settings_free(&o);
     return rc;
 }
 
@@ -67,212 +46,179 @@ int record_open(struct record **out, const struct run_settings *st, struct err *
     j->st = st;
     j->seed_of = xcalloc(st->graph->table->n_edges + 1, sizeof *j->seed_of);
     j->slots = xcalloc((size_t)st->workers, sizeof *j->slots);
-    int rc = store_open(&j->s, st->out, STORE_CREATE, e);
+    int rc = store_open(&j->s, st->out, STORE_CREATE_LAZY, e);
     if (rc == 0)
-        rc = store_begin(j->s, e);
-    j->open = rc == 0;
+        rc = store_order_take(j->s, e); /* to the end: nobody else is there */
     return rc == 0 ? put_settings(j, e) : rc;
 }
 
 /* --- inputs ------------------------------------------------------------------------------------- */
 
-/* The bytes say what it is; the number makes them another content than any other's. */
-static int bytes_of(char *text, size_t size, const struct record *j, const struct store_turn *row,
-                    size_t i, const struct play_input *in)
+/* Bytes and name of an input.  The bytes say what it is; the numbers make them another content than any
+ * other's. */
+struct text {
+    char bytes[128], name[32];
+    size_t size;
+};
+
+static void text_of(struct text *x, const struct record *j, int64_t turn, size_t i,
+                    const struct play_input *in)
 {
+    int n = snprintf(x->bytes, sizeof x->bytes, "simulated input %zu of turn %lld, seed %llu", i,
+                     (long long)turn, (unsigned long long)j->st->seed);
+    x->size = (size_t)n;
     if (in->opened == GRAPH_NONE)
-        return snprintf(text, size, "simulated input %zu of turn %lld, seed %llu\n", i,
-                        (long long)(row ? row->id : 0), (unsigned long long)j->st->seed);
-    return snprintf(text, size, "simulated input %zu of turn %lld, seed %llu, opens edge %u\n", i,
-                    (long long)row->id, (unsigned long long)j->st->seed, in->opened);
+        n = snprintf(x->bytes + n, sizeof x->bytes - (size_t)n, "\n");
+    else
+        n = snprintf(x->bytes + n, sizeof x->bytes - (size_t)n, ", opens edge %u\n", in->opened);
+    x->size += (size_t)n;
+    if (in->bug >= 0)
+        snprintf(x->name, sizeof x->name, "simulated-bug-%d", in->bug);
+    else
+        snprintf(x->name, sizeof x->name, "sim%06zu", i);
 }
 
-static int put_crash(struct record *j, const struct store_seed *seed, int arm, int bug,
-                     struct err *e)
+static struct text *texts_of(const struct record *j, int64_t turn, const struct play_turn *t)
 {
-    char name[32];
-    bool fresh;
-    struct store_crash c = {.hash = seed->hash,
-                            .data = seed->data,
-                            .size = seed->size,
-                            .instance = seed->instance,
-                            .turn = seed->turn,
-                            .parent = seed->parent,
-                            .arm = arm,
-                            .signal = SIGSEGV,
-                            .name = name,
-                            .found_ns = seed->found_ns};
-    snprintf(name, sizeof name, "simulated-bug-%d", bug);
-    return store_add_crash(j->s, &c, &fresh, e);
+    struct text *all = xcalloc(t->n_inputs, sizeof *all);
+    for (size_t i = 0; i < t->n_inputs; i++)
+        text_of(&all[i], j, turn, i, &t->inputs[i]);
+    return all;
 }
 
-static int put_edges(struct record *j, int64_t id, const struct edges *set, uint32_t round,
-                     bool crash, struct err *e)
+/* What a neutral build would have said of them. */
+static struct eval_result *results_of(const struct play_turn *t)
 {
-    struct buf b = BUF_INIT(BUF_TEXT_MAX);
-    edges_encode(set, &b);
-    int rc = store_seed_done(j->s, id, crash ? RUN_CRASH : RUN_OK, crash ? SIGSEGV : 0, 1000, b.p,
-                             b.len, round, !crash, e);
-    for (uint32_t i = 0; !crash && i < set->n; i++)
-        if (!j->seed_of[set->ids[i]])
-            j->seed_of[set->ids[i]] = id;
-    buf_free(&b);
-    return rc;
-}
-
-/* Input i of a turn (row NULL: an initial seed), measured. */
-static int put_input(struct record *j, const struct store_turn *row, const struct play_turn *t,
-                     size_t i, struct err *e)
-{
-    const struct play_input *in = &t->inputs[i];
-    char text[128], name[32];
-    struct store_seed seed = {.data = text, .name = name};
-    int64_t id;
-    bool fresh;
-    seed.size = (size_t)bytes_of(text, sizeof text, j, row, i, in);
-    snprintf(name, sizeof name, "sim%06zu", i);
-    hash_bytes(text, seed.size, &seed.hash);
-    if (row) {
-        seed.instance = row->instance;
-        seed.turn = row->id;
-        seed.parent = in->built_on == GRAPH_NONE ? 0 : j->seed_of[in->built_on];
-        seed.found_ns = row->start_ns + (int64_t)(in->at_s * 1e9);
+    struct eval_result *all = xcalloc(t->n_inputs, sizeof *all);
+    for (size_t i = 0; i < t->n_inputs; i++) {
+        bool crash = t->inputs[i].bug >= 0;
+        all[i] = (struct eval_result){.status = crash ? RUN_CRASH : RUN_OK,
+                                      .signal = crash ? SIGSEGV : 0,
+                                      .cpu_us = 1000,
+                                      .edges = t->sets[i]};
     }
-    int rc = store_add_seed(j->s, &seed, &id, &fresh, e);
-    if (rc == 0)
-        rc = put_edges(j, id, &t->sets[i], row ? row->round : 0, in->bug >= 0, e);
-    if (rc == 0 && in->bug >= 0)
-        rc = put_crash(j, &seed, row->arm, in->bug, e);
-    return rc;
+    return all;
 }
 
-int record_seeds(struct record *j, const struct play_turn *t, const struct fold *f, struct err *e)
+/* Later inputs are built on the first that covered an edge and runs through. */
+static void note_seeds(struct record *j, const struct play_turn *t, const int64_t *ids)
 {
-    char covered[32];
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < t->n_inputs; i++)
-        rc = put_input(j, NULL, t, i, e);
-    snprintf(covered, sizeof covered, "%u", f->tally.seed_edges);
+    for (size_t i = 0; i < t->n_inputs; i++)
+        for (uint32_t k = 0; t->inputs[i].bug < 0 && k < t->sets[i].n; k++)
+            if (!j->seed_of[t->sets[i].ids[k]])
+                j->seed_of[t->sets[i].ids[k]] = ids[i];
+}
+
+static int take_id(void *arg, const struct store_seed *seed, struct err *e)
+{
+    (void)e;
+    int64_t **next = arg;
+    *(*next)++ = seed->id;
+    return 0;
+}
+
+int record_seeds(struct record *j, const struct play_turn *t, const struct eval_call *calls,
+                 size_t n_calls, struct fold *f, struct err *e)
+{
+    struct text *texts = texts_of(j, 0, t);
+    struct store_seed *seeds = xcalloc(t->n_inputs, sizeof *seeds);
+    struct eval_result *results = results_of(t);
+    int64_t *ids = xcalloc(t->n_inputs, sizeof *ids), *next = ids;
+    struct measured m = {.seeds = ids,
+                         .results = results,
+                         .n = t->n_inputs,
+                         .calls = calls,
+                         .n_calls = n_calls};
+    for (size_t i = 0; i < t->n_inputs; i++)
+        seeds[i] = (struct store_seed){
+            .data = texts[i].bytes, .size = texts[i].size, .name = texts[i].name};
+    int rc = store_add_seeds(j->s, seeds, t->n_inputs, e);
     if (rc == 0)
-        rc = store_set(j->s, "seed_edges", covered, e);
-    return rc == 0 ? store_set(j->s, "seeds_done", "1", e) : rc;
+        rc = store_turn_results(j->s, 0, take_id, &next, e);
+    if (rc == 0)
+        rc = journal_seeds(j->s, f, &m, e);
+    if (rc == 0)
+        note_seeds(j, t, ids);
+    free(texts);
+    free(seeds);
+    free(results);
+    free(ids);
+    return rc;
 }
 
 /* --- turns -------------------------------------------------------------------------------------- */
 
-static int put_import(void *arg, const struct store_seed *seed, struct err *e)
-{
-    struct record *j = arg;
-    j->imported++;
-    return store_import(j->s, j->instance, seed->id, j->turn, e);
-}
-
-/* Claimed and delivered at once; the store's own walk says what is new to it. */
-static int put_imports(struct record *j, const struct store_turn *row, int64_t *shared,
-                       struct err *e)
-{
-    j->instance = row->instance;
-    j->turn = row->id;
-    j->imported = 0;
-    int rc =
-        store_shared_after(j->s, *shared, row->instance, SIZE_MAX / 2, put_import, j, shared, e);
-    if (rc >= 0)
-        rc = store_imported_upto(j->s, row->instance, *shared, e);
-    if (rc >= 0)
-        rc = store_delivered(j->s, row->instance, row->id, e);
-    return rc < 0 ? rc : 0;
-}
-
 int record_begin(struct record *j, struct store_turn *row, const struct decision *d,
                  struct play_instance *in, struct err *e)
 {
-    struct buf b = BUF_INIT(BUF_TEXT_MAX);
-    const char *name = j->st->fuzzers->v[in->arm];
-    int rc = 0;
-    if (!in->row) {
-        rc = store_add_instance(j->s, name, in->number, &in->row, e);
-        if (rc == 0)
-            rc = store_instance_started(j->s, in->row, e);
-    }
+    struct inputs imports = {0};
+    struct journal_begin b = {.fuzzer = j->st->fuzzers->v[in->arm],
+                              .number = in->number,
+                              .max_inputs = SIZE_MAX,
+                              .max_bytes = SIZE_MAX};
     row->instance = in->row;
-    decision_encode(d, &b);
-    if (rc == 0)
-        rc = store_turn_begin(j->s, row, b.p, b.len, e);
-    buf_free(&b);
-    return rc == 0 ? put_imports(j, row, &in->share, e) : rc;
+    int rc = journal_begin(j->s, row, d, &b, &imports, e);
+    in->row = row->instance;
+    inputs_free(&imports);
+    return rc == 0 ? store_turn_delivered(j->s, row, e) : rc;
 }
 
-int record_call(struct record *j, uint32_t round, uint32_t caller, uint32_t callee, struct err *e)
+static int park(struct record *j, struct store_turn *row, const struct play_turn *t, int64_t *ids,
+                struct err *e)
 {
-    return store_call(j->s, round, caller, callee, e);
-}
-
-static int put_slot(struct record *j, const struct store_turn *row, struct err *e)
-{
-    struct store_slot *s = &j->slots[row->slot];
-    s->fuzz_ns += row->active_ns;
-    s->eval_ns += row->eval_ns;
-    s->wall_ns = row->end_ns;
-    s->idle_ns = s->wall_ns - s->fuzz_ns - s->eval_ns;
-    return store_slot_put(j->s, row->slot, s, e);
-}
-
-/* Every so often what was written becomes durable. */
-static int flush(struct record *j, struct err *e)
-{
-    int rc = store_commit(j->s, e);
-    j->open = false;
-    if (rc == 0)
-        rc = store_begin(j->s, e);
-    j->open = rc == 0;
-    return rc;
-}
-
-int record_done(struct record *j, const struct store_turn *row, const struct play_turn *t,
-                const struct fold *f, struct err *e)
-{
-    struct buf state = BUF_INIT(BUF_TEXT_MAX);
-    struct store_turn parked = *row;
-    parked.state = TURN_PARKED;
-    parked.round = 0;
-    int rc = store_turn_parked(j->s, &parked, NULL, e);
-    for (size_t i = 0; rc == 0 && i < t->n_inputs; i++)
-        rc = put_input(j, row, t, i, e);
-    sched_save(f->sched, &state);
-    if (rc == 0)
-        rc = store_turn_commit(j->s, row, state.p, state.len, e);
-    if (rc == 0)
-        rc = put_slot(j, row, e);
-    if (rc == 0)
-        rc = store_clock(j->s, row->end_ns, e);
-    if (rc == 0 && ++j->completed % FLUSH_TURNS == 0)
-        rc = flush(j, e);
-    buf_free(&state);
-    return rc;
-}
-
-static int put_end(struct record *j, const struct fold *f, int64_t now_ns, struct err *e)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)f->ledger.no_predecessor);
-    int rc = store_set(j->s, "no_predecessor", text, e);
-    if (rc == 0)
-        rc = store_event(j->s, now_ns, "end", "budget used", e);
-    if (rc == 0)
-        rc = store_set(j->s, "state", "ended", e);
-    if (rc == 0)
-        rc = store_clock(j->s, now_ns, e);
-    return rc == 0 ? store_commit(j->s, e) : rc;
-}
-
-int record_close(struct record *j, const struct fold *f, int64_t now_ns, int rc, struct err *e)
-{
-    if (rc == 0) {
-        rc = put_end(j, f, now_ns, e);
-        j->open = rc != 0;
+    struct text *texts = texts_of(j, row->id, t);
+    struct store_find *finds = xcalloc(t->n_inputs, sizeof *finds);
+    for (size_t i = 0; i < t->n_inputs; i++) {
+        const struct play_input *in = &t->inputs[i];
+        finds[i] = (struct store_find){
+            .kind = in->bug >= 0 ? STORE_FIND_CRASH : STORE_FIND_SEED,
+            .data = texts[i].bytes,
+            .size = texts[i].size,
+            .entry = -1,
+            .parent_entry = -1,
+            .parent = in->built_on == GRAPH_NONE ? 0 : j->seed_of[in->built_on],
+            .found_ns = row->start_ns + (int64_t)(in->at_s * 1e9),
+            .signal = in->bug >= 0 ? SIGSEGV : 0,
+            .name = texts[i].name,
+            .measure = true};
     }
-    if (j->open)
-        store_rollback(j->s);
+    int rc = store_turn_park(j->s, row, finds, t->n_inputs, NULL, e);
+    for (size_t i = 0; i < t->n_inputs; i++)
+        ids[i] = finds[i].seed;
+    free(texts);
+    free(finds);
+    return rc;
+}
+
+int record_done(struct record *j, struct store_turn *row, const struct decision *d,
+                const struct play_turn *t, const struct eval_call *calls, size_t n_calls,
+                struct fold *f, struct err *e)
+{
+    int64_t *ids = xcalloc(t->n_inputs, sizeof *ids);
+    struct eval_result *results = results_of(t);
+    struct measured m = {.seeds = ids,
+                         .results = results,
+                         .n = t->n_inputs,
+                         .calls = calls,
+                         .n_calls = n_calls};
+    row->state = TURN_PARKED;
+    int rc = park(j, row, t, ids, e);
+    row->state = TURN_COMMITTED;
+    if (rc == 0)
+        rc = journal_commit(j->s, f, row, d, &m, &j->slots[row->slot], false, e);
+    if (rc == 0)
+        note_seeds(j, t, ids);
+    free(ids);
+    free(results);
+    return rc;
+}
+
+int record_close(struct record *j, int64_t now_ns, int rc, struct err *e)
+{
+    if (rc == 0)
+        rc = journal_rest(j->s, now_ns, j->slots, j->st->workers, "budget used", true, e);
+    if (rc == 0)
+        rc = store_flush(j->s, e);
     if (rc == 0)
         store_close(j->s);
     else if (j->s)

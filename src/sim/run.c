@@ -1,10 +1,11 @@
 /* run: the loop of a simulated campaign: workers ask, turns are drawn, the earliest ends, everything is
- * folded in.  Draws no openings (turn.c) and learns nothing itself (campaign/fold.c). */
+ * folded in.  Draws no openings (turn.c) and learns nothing itself (journal/fold.c). */
 #include "sim/run.h"
 
 #include "base/det.h"
 #include "base/die.h"
 #include "base/fs.h"
+#include "fuzzer/idle.h"
 #include "proc/loop.h"
 #include "sim/play.h"
 #include "sim/record.h"
@@ -32,9 +33,9 @@ struct due {
     int slot;
 };
 
-struct pool { /* instances of one arm that wait, the latest on top */
-    struct play_instance **idle;
-    int n_idle, n, cap;
+struct pool { /* instances of one arm */
+    struct idle idle;
+    int n;
 };
 
 struct run {
@@ -50,7 +51,9 @@ struct run {
     int n_heap;
     struct pool pool[WORLD_MAX_FUZZERS];
     struct play_instance **all;
-    int n_all, cap_all;
+    size_t n_all, cap_all;
+    struct eval_call *calls; /* of the turn at hand */
+    size_t n_calls, cap_calls;
     uint64_t shared; /* inputs in the shared store */
     uint64_t bugs;   /* bit per bug triggered */
     double reward_sum;
@@ -120,31 +123,18 @@ static int quarter_at(struct run *r, int64_t now_ns)
 
 /* --- instances --------------------------------------------------------------------------------- */
 
-/* The most recently suspended one, or a new one when all are busy (SPEC 1). */
+/* As in a real campaign (METHOD §1). */
 static struct play_instance *take_instance(struct run *r, int arm)
 {
     struct pool *p = &r->pool[arm];
-    if (p->n_idle)
-        return p->idle[--p->n_idle];
-    struct play_instance *in = xcalloc(1, sizeof *in);
+    struct play_instance *in = idle_pop(&p->idle);
+    if (in)
+        return in;
+    in = xcalloc(1, sizeof *in);
     in->arm = arm;
     in->number = p->n++;
-    if (r->n_all == r->cap_all) {
-        r->cap_all = r->cap_all ? 2 * r->cap_all : 16;
-        r->all = xrealloc(r->all, (size_t)r->cap_all * sizeof(*r->all));
-    }
-    r->all[r->n_all++] = in;
-    return in;
-}
-
-static void leave_instance(struct run *r, struct play_instance *in)
-{
-    struct pool *p = &r->pool[in->arm];
-    if (p->n_idle == p->cap) {
-        p->cap = p->cap ? 2 * p->cap : 8;
-        p->idle = xrealloc(p->idle, (size_t)p->cap * sizeof(*p->idle));
-    }
-    p->idle[p->n_idle++] = in;
+    XGROW(r->all, r->n_all, r->cap_all);
+    return r->all[r->n_all++] = in;
 }
 
 /* What others shared since its last turn; a new one starts with everything, which is no import. */
@@ -162,13 +152,14 @@ static uint64_t import(struct run *r, struct play_instance *in)
 static void draw_length(struct run *r, struct slot *s, int64_t now)
 {
     const struct world_fuzzer *f = &r->world.fuzzer[s->row.arm];
-    struct turn_quota q = fold_quota(&r->fold, &s->d, r->st->turn_ns, r->st->budget_ns - now);
+    struct turn_quota q = fold_quota(&r->fold, &s->d, r->st->budget_ns - now);
     double cycle = f->cycle_s * det_exp(CYCLE_JITTER * rng_normal(&r->rng));
     double seconds = (double)q.cap_ns / 1e9;
     if (q.cycles && (double)q.cycles * cycle < seconds)
         seconds = (double)q.cycles * cycle;
     s->row.quota_cycles = q.cycles;
     s->row.cycles = (uint64_t)floor(seconds / cycle + 1e-9);
+    s->row.cycle_ns = (int64_t)((double)s->row.cycles * cycle * 1e9);
     s->row.active_ns = (int64_t)(seconds * 1e9);
     s->row.execs = (uint64_t)(seconds * f->speed);
     s->row.cpu_ns = s->row.active_ns;
@@ -212,18 +203,38 @@ static int dispatch(struct run *r, int worker, int64_t now, struct err *e)
 }
 
 /* Calls through pointers are learned when an input first shows them, before the turn is rewarded. */
-static int learn_calls(struct run *r, const struct play_turn *t, uint32_t round, struct err *e)
+static void note_calls(struct run *r, const struct play_turn *t)
 {
     const uint32_t *guess = r->st->graph->guess;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < t->n_opened; i++) {
+    r->n_calls = 0;
+    for (size_t i = 0; i < t->n_opened; i++) {
         uint32_t callee = t->opened[i].edge, caller = t->opened[i].parent;
         if (guess[callee] == GRAPH_NONE || guess[callee] != caller)
             continue;
-        if (ledger_learn_call(&r->fold.ledger, caller, callee) && r->record)
-            rc = record_call(r->record, round, caller, callee, e);
+        XGROW(r->calls, r->n_calls, r->cap_calls);
+        r->calls[r->n_calls++] = (struct eval_call){caller, callee};
     }
-    return rc;
+}
+
+/* The same without a journal. */
+static struct store_call *calls_of(const struct run *r)
+{
+    struct store_call *calls = xcalloc(r->n_calls, sizeof *calls);
+    for (size_t i = 0; i < r->n_calls; i++)
+        calls[i] = (struct store_call){r->calls[i].caller, r->calls[i].callee};
+    return calls;
+}
+
+static int fold_it(struct run *r, struct slot *s, struct err *e)
+{
+    if (r->record)
+        return record_done(r->record, &s->row, &s->d, &s->turn, r->calls, r->n_calls, &r->fold, e);
+    struct store_call *calls = calls_of(r);
+    struct news news = {s->turn.sets, s->turn.n_inputs, calls, r->n_calls};
+    s->row.state = TURN_COMMITTED;
+    fold_turn(&r->fold, &s->row, &s->d, &news);
+    free(calls);
+    return 0;
 }
 
 static void count_finds(struct run *r, struct slot *s)
@@ -240,21 +251,17 @@ static void count_finds(struct run *r, struct slot *s)
 
 static int complete(struct run *r, struct slot *s, struct err *e)
 {
-    s->row.state = TURN_COMMITTED;
-    s->row.at_decision = (int64_t)r->fold.t;
-    int rc = learn_calls(r, &s->turn, r->fold.round + 1, e);
+    note_calls(r, &s->turn);
     int q = quarter_at(r, s->row.end_ns);
     int64_t from = stopwatch();
-    fold_turn(&r->fold, &s->row, &s->d, s->turn.sets, s->turn.n_inputs);
+    int rc = fold_it(r, s, e);
     r->res->learn_ns[q] += (double)(stopwatch() - from);
     r->res->lessons[q]++;
     gauge_turn(&r->res->gauge, s->row.arm, (double)s->row.end_ns / (double)r->st->budget_ns,
                s->row.raw, s->row.reward);
     play_settle(&r->play, &s->turn);
     count_finds(r, s);
-    if (rc == 0 && r->record)
-        rc = record_done(r->record, &s->row, &s->turn, &r->fold, e);
-    leave_instance(r, s->in);
+    idle_push(&r->pool[s->in->arm].idle, s->in);
     return rc;
 }
 
@@ -284,22 +291,25 @@ static int start(struct run *r, struct err *e)
     int rc = fold_init(&r->fold, &fs, e);
     if (rc == 0 && st->out)
         rc = record_open(&r->record, st, e);
-    if (rc < 0)
-        return rc;
-    struct play_turn *t = &r->slots[0].turn;
-    play_seeds(&r->play, t);
-    if (learn_calls(r, t, 0, e) < 0)
-        return e->code;
-    fold_seeds(&r->fold, t->sets, t->n_inputs);
-    play_settle(&r->play, t);
-    r->shared = t->n_inputs;
-    return r->record ? record_seeds(r->record, t, &r->fold, e) : 0;
+    return rc;
 }
 
-/* As in a real campaign no turn starts in the last twelfth of a turn. */
-static bool too_late(const struct run *r, int64_t now)
+static int fold_round0(struct run *r, struct err *e)
 {
-    return now >= r->st->budget_ns - r->st->turn_ns / 12;
+    struct play_turn *t = &r->slots[0].turn;
+    int rc = 0;
+    play_seeds(&r->play, t);
+    note_calls(r, t);
+    if (r->record) {
+        rc = record_seeds(r->record, t, r->calls, r->n_calls, &r->fold, e);
+    } else {
+        struct store_call *calls = calls_of(r);
+        fold_seeds(&r->fold, &(struct news){t->sets, t->n_inputs, calls, r->n_calls});
+        free(calls);
+    }
+    play_settle(&r->play, t);
+    r->shared = t->n_inputs;
+    return rc;
 }
 
 static int play_out(struct run *r, int64_t *now, struct err *e)
@@ -311,7 +321,7 @@ static int play_out(struct run *r, int64_t *now, struct err *e)
         struct due d = heap_pop(r);
         *now = d.end_ns;
         rc = complete(r, &r->slots[d.slot], e);
-        if (rc == 0 && !too_late(r, *now))
+        if (rc == 0 && !fold_too_late(&r->fold, *now))
             rc = dispatch(r, d.slot, *now, e);
     }
     return rc;
@@ -336,11 +346,12 @@ static void run_free(struct run *r)
 {
     for (int i = 0; r->slots && i < r->st->workers; i++)
         play_turn_free(&r->slots[i].turn);
-    for (int i = 0; i < r->n_all; i++)
+    for (size_t i = 0; i < r->n_all; i++)
         free(r->all[i]);
     for (int i = 0; i < WORLD_MAX_FUZZERS; i++)
-        free(r->pool[i].idle);
+        idle_free(&r->pool[i].idle);
     free(r->all);
+    free(r->calls);
     free(r->slots);
     free(r->heap);
     fold_free(&r->fold);
@@ -357,11 +368,13 @@ int run_campaign(const struct run_settings *st, struct run_result *out, struct e
     r->res = out;
     int rc = start(r, e);
     if (rc == 0)
+        rc = fold_round0(r, e);
+    if (rc == 0)
         rc = play_out(r, &now, e);
     if (rc == 0)
         finish(r);
     if (r->record)
-        rc = record_close(r->record, &r->fold, now, rc, e);
+        rc = record_close(r->record, now, rc, e);
     run_free(r);
     free(r);
     return rc;

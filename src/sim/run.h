@@ -1,11 +1,11 @@
 /* run: one simulated campaign on virtual time.  Its decisions, contexts, rewards and learning are those of a
- * real campaign (campaign/fold.h); only the fuzzers and the target are made up. */
+ * real campaign (journal/fold.h); only the fuzzers and the target are made up. */
 #ifndef CAROL_SIM_RUN_H
 #define CAROL_SIM_RUN_H
 
 #include "base/err.h"
 #include "base/str.h"
-#include "campaign/fold.h"
+#include "journal/fold.h"
 #include "sim/gauge.h"
 #include "sim/graph.h"
 #include "sim/world.h"
@@ -36,7 +36,8 @@ struct run_result {
     struct gauge gauge;
     uint32_t picks[RUN_QUARTERS][WORLD_MAX_FUZZERS];
     uint32_t edges_at[RUN_QUARTERS]; /* at the end of each quarter */
-    /* cost, by quarters of the campaign: number and nanoseconds of decisions and of lessons */
+    /* cost, by quarters of the campaign: number and nanoseconds of decisions and of lessons; with a journal
+     * its writing is in them */
     uint64_t decisions[RUN_QUARTERS], lessons[RUN_QUARTERS];
     double decide_ns[RUN_QUARTERS], learn_ns[RUN_QUARTERS];
     uint64_t rss_kb[RUN_QUARTERS]; /* memory of the process */

@@ -17,7 +17,7 @@ static int known(struct store *s, bool hang, const struct digest *hash, struct e
     return rc;
 }
 
-int store_add_crash(struct store *s, const struct store_crash *c, bool *fresh, struct err *e)
+int crash_add(struct store *s, const struct store_crash *c, bool *fresh, struct err *e)
 {
     struct digest hash;
     hash_bytes(c->data, c->size, &hash);
@@ -52,6 +52,47 @@ int store_add_crash(struct store *s, const struct store_crash *c, bool *fresh, s
     return rc;
 }
 
+/* Its bytes are there already, in its row or in its file. */
+int crash_of_seed(struct store *s, int64_t seed, bool hang, int arm, int signal, bool *fresh,
+                  struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q,
+                      "INSERT INTO crashes(hang, hash, size, instance, turn, parent, arm, signal,"
+                      " name, found_ns, by_eval, data) SELECT ?1, hash, size, instance, turn,"
+                      " parent, ?2, ?3, name, found_ns, 1, data FROM seeds WHERE id = ?4"
+                      " ON CONFLICT(hang, hash) DO NOTHING",
+                      e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, hang);
+    db_bind_int(&q, arm);
+    db_bind_int(&q, signal);
+    db_bind_int(&q, seed);
+    rc = db_run(&q, e);
+    *fresh = rc == 0 && sqlite3_changes(s->db) == 1;
+    return rc;
+}
+
+int store_crash_known(struct store *s, int64_t seed, bool *is, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q,
+                      "SELECT 1 FROM seeds s JOIN crashes c ON c.hang = 0 AND c.hash = s.hash"
+                      " WHERE s.id = ?",
+                      e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, seed);
+    rc = db_step(&q, e);
+    *is = rc > 0;
+    db_done(&q);
+    return rc < 0 ? rc : 0;
+}
+
+#define CRASH_COLUMNS                                                                              \
+    "id, hang, hash, size, instance, turn, parent, arm, signal, name, found_ns, by_eval, data"
+
 static int crash_row(struct query *q, store_crash_fn *fn, void *arg, struct err *e)
 {
     struct store_crash c = {.id = db_int(q), .hang = db_int(q) != 0};
@@ -73,24 +114,42 @@ static int crash_row(struct query *q, store_crash_fn *fn, void *arg, struct err 
     struct blob b;
     int rc = blob_column(q, &c.hash, c.size, &b, e);
     c.data = b.data;
-    if (rc == 0)
+    if (rc == 0) {
+        q->s->walking = true;
         rc = fn(arg, &c, e);
+        q->s->walking = false;
+    }
     buf_free(&b.file);
     return rc;
 }
 
-int store_crashes(struct store *s, store_crash_fn *fn, void *arg, struct err *e)
+int store_crashes(struct store *s, int64_t after, store_crash_fn *fn, void *arg, struct err *e)
 {
     struct query q;
-    int rc = db_query(s, &q,
-                      "SELECT id, hang, hash, size, instance, turn, parent, arm, signal, name,"
-                      " found_ns, by_eval, data FROM crashes ORDER BY id",
-                      e);
+    int rc =
+        db_query(s, &q, "SELECT " CRASH_COLUMNS " FROM crashes WHERE id > ? ORDER BY id", e);
     if (rc < 0)
         return rc;
+    db_bind_int(&q, after);
     while ((rc = db_step(&q, e)) > 0)
         if ((rc = crash_row(&q, fn, arg, e)) < 0)
             break;
+    db_done(&q);
+    return rc;
+}
+
+int store_crash_get(struct store *s, int64_t id, store_crash_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "SELECT " CRASH_COLUMNS " FROM crashes WHERE id = ?", e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, id);
+    rc = db_step(&q, e);
+    if (rc > 0)
+        rc = crash_row(&q, fn, arg, e);
+    else if (rc == 0)
+        rc = err_set(e, -ENOENT, "no crash %lld in %s", (long long)id, s->path);
     db_done(&q);
     return rc;
 }

@@ -8,9 +8,8 @@
  *         use(db_int(&q), db_text(&q));      // so do columns
  *     db_done(&q);
  *
- * The text of a query must be a literal: its address is the key of the statement cache.  A query
- * asked again while its statement is still being stepped gets a statement of its own, so callbacks
- * may call the store. */
+ * The text of a query must be a literal: its address is the key of the statement cache.  A query asked
+ * again while its statement is still being stepped gets a statement of its own. */
 #ifndef CAROL_STORE_DB_H
 #define CAROL_STORE_DB_H
 
@@ -19,6 +18,7 @@
 #include <sqlite3.h>
 
 #define DB_STATEMENTS 64
+#define DB_GROUP 1024 /* steps of a lazy record that become durable together */
 #define DB_INLINE_MAX ((size_t)1 << 20) /* larger inputs are files in OUT/blobs */
 
 struct store {
@@ -27,6 +27,10 @@ struct store {
     enum store_mode mode;
     int lock; /* fd holding OUT/lock; -1: none */
     bool in_transaction;
+    bool lazy;      /* steps become durable in groups of DB_GROUP */
+    unsigned steps; /* since the last group */
+    bool walking;   /* a callback runs: it must not come back here */
+    bool ordered;   /* the order is held */
     struct {
         const char *sql;
         sqlite3_stmt *stmt;
@@ -62,9 +66,19 @@ CAROL_MUST_CHECK int db_exec(struct store *s, const char *sql, struct err *e);
 /* The error of the latest failed call on the connection, in words. */
 int db_error(struct store *s, const char *doing, struct err *e);
 
-/* A transaction around several statements, unless the caller of the store already has one. */
-CAROL_MUST_CHECK int db_enter(struct store *s, bool *entered, struct err *e);
-int db_leave(struct store *s, bool entered, int rc, struct err *e); /* commits if rc is 0 */
+/* A step of the record: everything between the two is one transaction.
+ *
+ *     int rc = db_enter(s, e);
+ *     if (rc < 0)
+ *         return rc;
+ *     rc = ...;
+ *     return db_leave(s, rc, e);     // commits if rc is 0, undoes the step if it is negative
+ */
+CAROL_MUST_CHECK int db_enter(struct store *s, struct err *e);
+int db_leave(struct store *s, int rc, struct err *e);
+CAROL_MUST_CHECK int db_begin(struct store *s, struct err *e);
+CAROL_MUST_CHECK int db_commit(struct store *s, struct err *e);
+void db_rollback(struct store *s);
 
 /* schema.c */
 CAROL_MUST_CHECK int schema_create(struct store *s, struct err *e);
@@ -84,12 +98,44 @@ struct blob {
 CAROL_MUST_CHECK int blob_column(struct query *q, const struct digest *hash, size_t size,
                                  struct blob *b, struct err *e);
 
-/* seeds.c: rows of SEED_COLUMNS given to fn */
+/* seeds.c */
 #define SEED_FACTS                                                                                 \
     "s.id, s.hash, s.size, s.instance, s.turn, s.parent, s.name, s.found_ns, s.state, s.status, "  \
     "s.signal, s.cpu_us, s.edges, s.round, s.share"
 #define SEED_COLUMNS SEED_FACTS ", s.data"
+/* One row of SEED_COLUMNS given to fn. */
 CAROL_MUST_CHECK int seed_row(struct query *q, store_seed_fn *fn, void *arg, struct err *e);
-CAROL_MUST_CHECK int seed_rows(struct query *q, store_seed_fn *fn, void *arg, struct err *e);
+CAROL_MUST_CHECK int seed_add(struct store *s, const struct store_seed *seed, int64_t *id,
+                              bool *fresh, struct err *e);
+CAROL_MUST_CHECK int seed_results(struct store *s, uint32_t round, int arm,
+                                  struct store_result *results, size_t n, struct err *e);
+
+/* instances.c */
+CAROL_MUST_CHECK int instance_add(struct store *s, const char *fuzzer, int number, int64_t *id,
+                                  struct err *e);
+CAROL_MUST_CHECK int entry_put(struct store *s, int64_t instance, int64_t entry, int64_t seed,
+                               struct err *e);
+CAROL_MUST_CHECK int entry_seed(struct store *s, int64_t instance, int64_t entry, int64_t *seed,
+                                struct err *e); /* 0: not known */
+
+/* imports.c */
+CAROL_MUST_CHECK int imports_claim(struct store *s, int64_t instance, int64_t turn,
+                                   const struct store_claim *c, struct inputs *out, struct err *e);
+
+/* crashes.c */
+CAROL_MUST_CHECK int crash_add(struct store *s, const struct store_crash *c, bool *fresh,
+                               struct err *e);
+CAROL_MUST_CHECK int crash_of_seed(struct store *s, int64_t seed, bool hang, int arm, int signal,
+                                   bool *fresh, struct err *e);
+
+/* facts.c */
+CAROL_MUST_CHECK int fact_put(struct store *s, const struct store_fact *facts, size_t n,
+                              struct err *e);
+CAROL_MUST_CHECK int event_add(struct store *s, int64_t now_ns, const char *kind, const char *text,
+                               struct err *e);
+CAROL_MUST_CHECK int call_add(struct store *s, uint32_t round, const struct store_call *c,
+                              struct err *e);
+CAROL_MUST_CHECK int clock_put(struct store *s, int64_t elapsed_ns, struct err *e);
+CAROL_MUST_CHECK int slot_put(struct store *s, int slot, const struct store_slot *v, struct err *e);
 
 #endif

@@ -63,7 +63,7 @@ static int open_writer(struct store *s, struct err *e)
                      "PRAGMA cache_size = -16384",
                      e);
     if (rc == 0)
-        rc = s->mode == STORE_CREATE ? schema_create(s, e) : schema_open(s, e);
+        rc = s->mode == STORE_RESUME ? schema_open(s, e) : schema_create(s, e);
     if (rc == 0)
         rc = sync_dir(s->dir, e);
     free(blobs);
@@ -90,6 +90,8 @@ static int open_reader(struct store *s, struct err *e)
         rc = db_exec(s, "PRAGMA query_only = ON", e);
     if (rc == 0)
         rc = schema_open(s, e);
+    if (rc == 0)
+        rc = db_begin(s, e); /* until it is closed */
     if (rc == -EACCES)
         err_wrap(e, "if you may not write %s, copy it somewhere you may", s->dir);
     free(uri);
@@ -98,7 +100,7 @@ static int open_reader(struct store *s, struct err *e)
 
 static int check_there(const struct store *s, struct err *e)
 {
-    if (s->mode == STORE_CREATE || fs_exists(s->path))
+    if (s->mode == STORE_CREATE || s->mode == STORE_CREATE_LAZY || fs_exists(s->path))
         return 0;
     err_usage(e, "%s holds no campaign (no carol.db): start one with carol fuzz -o %s", s->dir,
               s->dir);
@@ -114,6 +116,7 @@ int store_open(struct store **out, const char *dir, enum store_mode mode, struct
     s->dir = xstrdup(dir);
     s->path = fs_join(dir, "carol.db");
     s->mode = mode;
+    s->lazy = mode == STORE_CREATE_LAZY;
     s->lock = -1;
     int rc = check_there(s, e);
     if (rc == 0)
@@ -123,6 +126,11 @@ int store_open(struct store **out, const char *dir, enum store_mode mode, struct
     else
         *out = s;
     return rc;
+}
+
+int store_flush(struct store *s, struct err *e)
+{
+    return s->lazy && s->in_transaction ? db_commit(s, e) : 0;
 }
 
 static void disconnect(struct store *s)
@@ -139,7 +147,7 @@ void store_discard(struct store *s)
 {
     static const char *const files[] = {"carol.db", "carol.db-wal", "carol.db-shm", "blobs",
                                         "lock"};
-    BUG_ON(s->mode != STORE_CREATE);
+    BUG_ON(s->mode != STORE_CREATE && s->mode != STORE_CREATE_LAZY);
     disconnect(s);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char *path = fs_join(s->dir, files[i]);
@@ -148,6 +156,19 @@ void store_discard(struct store *s)
     }
     rmdir(s->dir);
     store_close(s);
+}
+
+int store_order_take(struct store *s, struct err *e)
+{
+    (void)e;
+    BUG_ON(s->ordered); /* not let go: the next one would decide on top of it */
+    s->ordered = true;
+    return 0;
+}
+
+void store_order_leave(struct store *s)
+{
+    s->ordered = false;
 }
 
 void store_close(struct store *s)

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OLDEST_READ 1 /* versions from here on are read as they are; only a writer migrates them */
+/* Records from this version on are brought forward by a writer, older ones are refused: their decisions come
+ * from schedulers that began in roster order, and do not come out again from those of today. */
+#define OLDEST 3
 #define APPLICATION_ID 1128354383 /* "CARO" */
 
 /* step[v] takes a database of version v to v+1; version 0 is an empty one. */
@@ -76,6 +78,11 @@ static const char *const step[] = {
     /* 2: the tables are the same; turns may be late ones, with negative numbers and state 5, which an older
      * carol does not understand. */
     "",
+
+    /* 3: the time of completed cycles and of start-up. */
+    "ALTER TABLE turns ADD COLUMN startup_ns INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE turns ADD COLUMN cycle_ns INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE slots ADD COLUMN start_ns INTEGER NOT NULL DEFAULT 0;",
 };
 #define VERSION ((int64_t)(sizeof step / sizeof *step))
 
@@ -95,7 +102,7 @@ static int pragma_int(struct store *s, const char *sql, int64_t *v, struct err *
 static int migrate(struct store *s, int64_t version, struct err *e)
 {
     for (int rc; version < VERSION; version++) {
-        if ((rc = store_begin(s, e)) < 0)
+        if ((rc = db_begin(s, e)) < 0)
             return rc;
         char mark[96];
         snprintf(mark, sizeof mark, "PRAGMA user_version = %d; PRAGMA application_id = %d",
@@ -104,9 +111,9 @@ static int migrate(struct store *s, int64_t version, struct err *e)
         if (rc == 0)
             rc = db_exec(s, mark, e);
         if (rc == 0)
-            rc = store_commit(s, e);
+            rc = db_commit(s, e);
         else
-            store_rollback(s);
+            db_rollback(s);
         if (rc < 0)
             return err_wrap(e, "cannot bring %s from version %d to %d", s->path, (int)version,
                             (int)version + 1);
@@ -132,6 +139,13 @@ static int refuse_foreign(struct store *s, int64_t version, int64_t application,
                          "%s was written by a newer carol (record version %d, this one knows %d): "
                          "use that carol, or a newer one",
                          s->path, (int)version, (int)VERSION);
+    if (version < OLDEST)
+        return err_usage(e,
+                         "%s was written by an older carol (record version %d, this one knows %d "
+                         "to %d), and its decisions cannot be computed again by this one: go on "
+                         "with that carol, or start a new campaign and give it the corpora in %s/"
+                         "fuzzers as seeds with -i",
+                         s->path, (int)version, OLDEST, (int)VERSION, s->dir);
     return 0;
 }
 
@@ -182,8 +196,6 @@ int schema_open(struct store *s, struct err *e)
         return rc;
     if (s->mode != STORE_READ)
         return migrate(s, version, e);
-    if (version >= OLDEST_READ)
-        return 0;
     return err_usage(e,
                      "%s is of an older carol (record version %d): carol fuzz --resume %s brings "
                      "it up to date",

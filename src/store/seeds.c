@@ -1,4 +1,4 @@
-/* seeds: inputs by content, their evaluation, and the order in which they are shared. */
+/* seeds: inputs by content, what was measured of them, and walks over them. */
 #include "base/die.h"
 #include "store/db.h"
 
@@ -19,17 +19,23 @@ static int known(struct store *s, const struct digest *hash, int64_t *id, struct
     return rc;
 }
 
-static int insert(struct store *s, const struct store_seed *seed, const struct digest *hash,
-                  int64_t *id, struct err *e)
+int seed_add(struct store *s, const struct store_seed *seed, int64_t *id, bool *fresh,
+             struct err *e)
 {
+    struct digest hash;
     struct query q;
-    int rc = db_query(s, &q,
-                      "INSERT INTO seeds(hash, size, instance, turn, parent, name, found_ns, state,"
-                      " data) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                      e);
+    hash_bytes(seed->data, seed->size, &hash);
+    *fresh = false;
+    int rc = known(s, &hash, id, e);
+    if (rc)
+        return rc < 0 ? rc : 0;
+    rc = db_query(s, &q,
+                  "INSERT INTO seeds(hash, size, instance, turn, parent, name, found_ns, state,"
+                  " data) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  e);
     if (rc < 0)
         return rc;
-    db_bind_blob(&q, hash->b, sizeof hash->b);
+    db_bind_blob(&q, hash.b, sizeof hash.b);
     db_bind_int(&q, (int64_t)seed->size);
     db_bind_id(&q, seed->instance);
     db_bind_id(&q, seed->turn);
@@ -37,29 +43,29 @@ static int insert(struct store *s, const struct store_seed *seed, const struct d
     db_bind_text(&q, seed->name ? seed->name : "");
     db_bind_int(&q, seed->found_ns);
     db_bind_int(&q, SEED_PENDING);
-    rc = blob_bind(&q, hash, seed->data, seed->size, e);
-    if (rc < 0) {
+    rc = blob_bind(&q, &hash, seed->data, seed->size, e);
+    if (rc == 0)
+        rc = db_run(&q, e);
+    else
         db_done(&q);
-        return rc;
-    }
-    rc = db_run(&q, e);
     *id = sqlite3_last_insert_rowid(s->db);
-    return rc;
-}
-
-int store_add_seed(struct store *s, const struct store_seed *seed, int64_t *id, bool *fresh,
-                   struct err *e)
-{
-    struct digest hash;
-    hash_bytes(seed->data, seed->size, &hash);
-    *fresh = false;
-    int rc = known(s, &hash, id, e);
-    if (rc)
-        return rc < 0 ? rc : 0;
-    rc = insert(s, seed, &hash, id, e);
     *fresh = rc == 0;
     return rc;
 }
+
+int store_add_seeds(struct store *s, const struct store_seed *seeds, size_t n, struct err *e)
+{
+    int64_t id;
+    bool fresh;
+    int rc = db_enter(s, e);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = seed_add(s, &seeds[i], &id, &fresh, e);
+    return db_leave(s, rc, e);
+}
+
+/* --- results -------------------------------------------------------------------------------- */
 
 /* An UPDATE of one seed must change exactly one row. */
 static int run_on_seed(struct query *q, int64_t id, struct err *e)
@@ -71,9 +77,8 @@ static int run_on_seed(struct query *q, int64_t id, struct err *e)
     return rc;
 }
 
-/* A seed evaluated again after a crash keeps its share number: instances may have it already. */
-int store_seed_done(struct store *s, int64_t id, int status, int signal, uint32_t cpu_us,
-                    const void *edges, size_t edges_size, uint32_t round, bool share, struct err *e)
+/* A seed measured again after a crash keeps its share number: instances may have it already. */
+static int put_result(struct store *s, uint32_t round, const struct store_result *r, struct err *e)
 {
     struct query q;
     int rc = db_query(s, &q,
@@ -85,17 +90,17 @@ int store_seed_done(struct store *s, int64_t id, int status, int signal, uint32_
     if (rc < 0)
         return rc;
     db_bind_int(&q, SEED_DONE);
-    db_bind_int(&q, status);
-    db_bind_int(&q, signal);
-    db_bind_int(&q, cpu_us);
-    db_bind_blob(&q, edges, edges_size);
+    db_bind_int(&q, r->status);
+    db_bind_int(&q, r->signal);
+    db_bind_int(&q, r->cpu_us);
+    db_bind_blob(&q, r->edges, r->edges_size);
     db_bind_int(&q, round);
-    db_bind_int(&q, share);
-    db_bind_int(&q, id);
-    return run_on_seed(&q, id, e);
+    db_bind_int(&q, r->share);
+    db_bind_int(&q, r->seed);
+    return run_on_seed(&q, r->seed, e);
 }
 
-int store_seed_quarantine(struct store *s, int64_t id, uint32_t round, struct err *e)
+static int quarantine(struct store *s, uint32_t round, int64_t id, struct err *e)
 {
     struct query q;
     int rc = db_query(s, &q, "UPDATE seeds SET state = ?, round = ? WHERE id = ?", e);
@@ -106,6 +111,21 @@ int store_seed_quarantine(struct store *s, int64_t id, uint32_t round, struct er
     db_bind_int(&q, id);
     return run_on_seed(&q, id, e);
 }
+
+int seed_results(struct store *s, uint32_t round, int arm, struct store_result *results, size_t n,
+                 struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        struct store_result *r = &results[i];
+        rc = r->quarantine ? quarantine(s, round, r->seed, e) : put_result(s, round, r, e);
+        if (rc == 0 && r->crash)
+            rc = crash_of_seed(s, r->seed, r->hang, arm, r->signal, &r->fresh, e);
+    }
+    return rc;
+}
+
+/* --- walks ---------------------------------------------------------------------------------- */
 
 /* SEED_FACTS, all but the bytes. */
 static int seed_facts(struct query *q, struct store_seed *r, struct err *e)
@@ -133,6 +153,15 @@ static int seed_facts(struct query *q, struct store_seed *r, struct err *e)
     return 0;
 }
 
+static int tell(struct store *s, store_seed_fn *fn, void *arg, const struct store_seed *r,
+                struct err *e)
+{
+    s->walking = true;
+    int rc = fn(arg, r, e);
+    s->walking = false;
+    return rc;
+}
+
 int seed_row(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
 {
     struct store_seed r;
@@ -143,18 +172,8 @@ int seed_row(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
     rc = blob_column(q, &r.hash, r.size, &b, e);
     r.data = b.data;
     if (rc == 0)
-        rc = fn(arg, &r, e);
+        rc = tell(q->s, fn, arg, &r, e);
     buf_free(&b.file);
-    return rc;
-}
-
-int seed_rows(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
-{
-    int rc;
-    while ((rc = db_step(q, e)) > 0)
-        if ((rc = seed_row(q, fn, arg, e)) < 0)
-            break;
-    db_done(q);
     return rc;
 }
 
@@ -166,7 +185,11 @@ int store_turn_seeds(struct store *s, int64_t turn, store_seed_fn *fn, void *arg
     if (rc < 0)
         return rc;
     db_bind_id(&q, turn);
-    return seed_rows(&q, fn, arg, e);
+    while ((rc = db_step(&q, e)) > 0)
+        if ((rc = seed_row(&q, fn, arg, e)) < 0)
+            break;
+    db_done(&q);
+    return rc;
 }
 
 int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *arg, struct err *e)
@@ -179,39 +202,11 @@ int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *a
     db_bind_id(&q, turn);
     while ((rc = db_step(&q, e)) > 0) {
         struct store_seed r;
-        if ((rc = seed_facts(&q, &r, e)) < 0 || (rc = fn(arg, &r, e)) < 0)
+        if ((rc = seed_facts(&q, &r, e)) < 0 || (rc = tell(s, fn, arg, &r, e)) < 0)
             break;
     }
     db_done(&q);
     return rc;
-}
-
-int store_shared_after(struct store *s, int64_t after, int64_t instance, size_t max,
-                       store_seed_fn *fn, void *arg, int64_t *last, struct err *e)
-{
-    struct query q;
-    int rc = db_query(s, &q,
-                      "SELECT s.share, s.instance, " SEED_COLUMNS " FROM seeds s"
-                      " WHERE s.share > ? AND s.share IS NOT NULL ORDER BY s.share",
-                      e);
-    *last = after;
-    if (rc < 0)
-        return rc;
-    db_bind_int(&q, after);
-    size_t given = 0;
-    bool enough = false;
-    while (!enough && given < max && (rc = db_step(&q, e)) > 0) {
-        int64_t share = db_int(&q), finder = db_int(&q);
-        if (!finder || finder != instance) {
-            if ((rc = seed_row(&q, fn, arg, e)) < 0)
-                break;
-            enough = rc > 0;
-            given++;
-        }
-        *last = share;
-    }
-    db_done(&q);
-    return rc < 0 ? rc : 0;
 }
 
 int store_seed_get(struct store *s, int64_t id, store_seed_fn *fn, void *arg, struct err *e)

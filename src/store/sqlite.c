@@ -62,6 +62,7 @@ static const char *verb_of(sqlite3_stmt *stmt)
 
 int db_query(struct store *s, struct query *q, const char *sql, struct err *e)
 {
+    BUG_ON(s->walking); /* a callback came back into the store */
     *q = (struct query){.s = s};
     int i = 0;
     while (i < s->cached && s->cache[i].sql != sql)
@@ -188,7 +189,7 @@ int db_exec(struct store *s, const char *sql, struct err *e)
 
 /* --- transactions --------------------------------------------------------------------------- */
 
-int store_begin(struct store *s, struct err *e)
+int db_begin(struct store *s, struct err *e)
 {
     BUG_ON(s->in_transaction);
     int rc = db_exec(s, s->mode == STORE_READ ? "BEGIN" : "BEGIN IMMEDIATE", e);
@@ -196,7 +197,7 @@ int store_begin(struct store *s, struct err *e)
     return rc;
 }
 
-int store_commit(struct store *s, struct err *e)
+int db_commit(struct store *s, struct err *e)
 {
     BUG_ON(!s->in_transaction);
     s->in_transaction = false;
@@ -212,25 +213,23 @@ int store_commit(struct store *s, struct err *e)
     return rc;
 }
 
-void store_rollback(struct store *s)
+void db_rollback(struct store *s)
 {
     s->in_transaction = false;
     if (!sqlite3_get_autocommit(s->db))
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-int db_enter(struct store *s, bool *entered, struct err *e)
+int db_enter(struct store *s, struct err *e)
 {
-    *entered = !s->in_transaction;
-    return *entered ? store_begin(s, e) : 0;
+    return s->lazy && s->in_transaction ? 0 : db_begin(s, e);
 }
 
-int db_leave(struct store *s, bool entered, int rc, struct err *e)
+int db_leave(struct store *s, int rc, struct err *e)
 {
-    if (!entered)
-        return rc;
-    if (rc == 0)
-        return store_commit(s, e);
-    store_rollback(s);
+    if (rc < 0)
+        db_rollback(s);
+    else if (!s->lazy || ++s->steps % DB_GROUP == 0)
+        rc = db_commit(s, e);
     return rc;
 }

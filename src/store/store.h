@@ -1,24 +1,42 @@
-/* store: the campaign's durable record: seeds, imports, turns, decisions, crashes, events, settings.
+/* store: the campaign's durable record: seeds, imports, turns, decisions, crashes, events, facts.
  *
- * One SQLite database per campaign (OUT/carol.db, WAL, synchronous=FULL); docs/FILES.md has the tables.
- * One writer (the supervisor, which holds OUT/lock); readers open read-only and never block it.  A call
- * that returned 0 outside a transaction, or whose transaction's store_commit returned 0, is durable:
- * that is what "acknowledged" means everywhere.
+ * Every call that writes is one whole step and one transaction: when it returns 0 the step is durable, all of
+ * it; when it fails nothing of it happened.  That is what "acknowledged" means everywhere.  docs/FILES.md has
+ * the tables.
  *
- * The life of a turn, one transaction each:
- *   store_turn_begin   decision + turn + claimed imports, before anything is delivered
- *   store_turn_parked  counters, found seeds (not yet evaluated), crashes, the harvest cursor
- *   store_turn_commit  evaluation results, reward, round number, scheduler state
- * What an instance saved outside its turns has a row of its own without a decision, a late turn, with a
- * negative number: store_late_begin and store_turn_parked in one transaction, then store_turn_commit.
- * Seeds get a `share` number at their evaluation when they may be imported by others; an instance
- * imports in the order of share numbers, so a turn's import costs only what is new. */
+ * The life of a turn:
+ *   store_turn_begin      the turn, its decision, its instance if that is new, and the inputs it imports
+ *   store_turn_delivered  the instance has those inputs
+ *   store_turn_park       counters, what it found (not yet measured), the harvest cursor
+ *   store_turn_commit     what its inputs cover, the reward, learned calls, scheduler state, slot account
+ * What an instance saved outside its turns has a row of its own without a decision, a late turn with a
+ * negative number: store_turn_park makes it, store_turn_commit completes it.
+ *
+ * Seeds get a `share` number when they are measured and may be imported by others.  An instance imports in
+ * the order of share numbers, so an import costs only what is new.
+ *
+ * Reads fail like writes: a negative result is an error, never "absent".  Callbacks get rows that live until
+ * they return; they must not call the store (it stops with a BUG).
+ *
+ * Order.  Decisions and commits have one order, which every fold follows.  Whoever decides or commits holds
+ * it: store_order_take, fold what store_turns_open gives after one's own position, decide or fold, write,
+ * store_order_leave.  store_turn_begin and store_turn_commit insist on it.  The one supervisor of today is never
+ * behind and waits for nobody, so this costs it nothing.
+ *
+ * One writer.  What follows is true only because one supervisor writes, and must change for several:
+ *   - share numbers are the highest one plus 1; late turns the lowest number minus 1;
+ *   - decision numbers and rounds come from the supervisor's memory (its fold);
+ *   - the number of a new instance is how many its fuzzer has in this supervisor's memory;
+ *   - there is one learner state, one clock and one account per slot number, with no machine in the key;
+ *   - an instance's import position is read and moved without looking at who runs it;
+ *   - the writer's lock is a lock on this machine. */
 #ifndef CAROL_STORE_STORE_H
 #define CAROL_STORE_STORE_H
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "fuzzer/input.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,53 +44,61 @@
 
 struct store;
 
-enum store_mode { STORE_NONE = 0, STORE_CREATE, STORE_RESUME, STORE_READ };
+enum store_mode {
+    STORE_NONE = 0,
+    STORE_CREATE,
+    STORE_CREATE_LAZY, /* of a simulation: many steps become durable together, at the latest on close */
+    STORE_RESUME,
+    STORE_READ, /* one moment of a campaign that may be running: what is written later is not seen */
+};
 
-/* CREATE refuses an existing campaign; RESUME and READ refuse a missing one; CREATE and RESUME take
- * the lock and refuse (who holds it, exit 2) when another carol has it.  Older schema versions are
- * migrated forward by CREATE/RESUME; newer ones refused. */
+/* CREATE refuses an existing campaign; RESUME and READ refuse a missing one.  Writers take the lock and
+ * refuse (who holds it, exit 2) when another carol has it.  Records of other versions are refused with what
+ * to do. */
 CAROL_MUST_CHECK int store_open(struct store **out, const char *dir, enum store_mode mode,
                                 struct err *e);
+/* Of a lazy one: what was not made durable yet becomes so; 0, or why it could not. */
+CAROL_MUST_CHECK int store_flush(struct store *s, struct err *e);
 void store_close(struct store *s);
-/* Instead of store_close for a campaign made by STORE_CREATE that came to nothing: the database, the
- * lock and the directory, when it is empty then, are removed; another try may use the same name. */
+/* Instead of store_close for a created campaign that came to nothing: the record and the directory, when it
+ * is empty then, are removed; another try may use the same name. */
 void store_discard(struct store *s);
 /* Does a writer hold the lock of this campaign right now? */
 bool store_is_locked(const char *dir);
 
-CAROL_MUST_CHECK int store_begin(struct store *s, struct err *e);
-CAROL_MUST_CHECK int store_commit(struct store *s, struct err *e);
-void store_rollback(struct store *s);
+CAROL_MUST_CHECK int store_order_take(struct store *s, struct err *e);
+void store_order_leave(struct store *s);
 
-/* Settings and host facts: text by key. store_get returns NULL when absent; the caller frees. */
-CAROL_MUST_CHECK int store_set(struct store *s, const char *key, const char *value, struct err *e);
-char *store_get(struct store *s, const char *key);
-
+/* --- facts and events ------------------------------------------------------------------------- */
+/* What is true of the whole campaign: text by key. */
+struct store_fact {
+    const char *key, *value;
+};
+CAROL_MUST_CHECK int store_put(struct store *s, const struct store_fact *facts, size_t n,
+                               struct err *e);
+/* *value is NULL when there is none; the caller frees it. */
+CAROL_MUST_CHECK int store_get(struct store *s, const char *key, char **value, struct err *e);
 CAROL_MUST_CHECK int store_event(struct store *s, int64_t now_ns, const char *kind,
                                  const char *text, struct err *e);
 
-/* --- instances ------------------------------------------------------------------------------- */
+/* --- instances -------------------------------------------------------------------------------- */
 struct store_instance {
     int64_t id;
     char fuzzer[32];
     int number;
-    char *cursor;   /* last committed harvest; NULL: none */
-    int64_t shared; /* share number up to which it has imported or been given */
+    char *cursor; /* last committed harvest; NULL: none */
     bool started;
 };
-CAROL_MUST_CHECK int store_add_instance(struct store *s, const char *fuzzer, int number,
-                                        int64_t *id, struct err *e);
 CAROL_MUST_CHECK int store_instances(struct store *s, struct store_instance **rows, size_t *n,
                                      struct err *e); /* free with store_instances_free */
 void store_instances_free(struct store_instance *rows, size_t n);
-CAROL_MUST_CHECK int store_instance_started(struct store *s, int64_t instance, struct err *e);
 
-/* --- seeds ----------------------------------------------------------------------------------- */
+/* --- seeds ------------------------------------------------------------------------------------ */
 enum seed_state { SEED_NONE = 0, SEED_PENDING, SEED_DONE, SEED_QUARANTINED };
 
 struct store_seed {
     int64_t id;
-    struct digest hash; /* of data; store_add_seed computes it */
+    struct digest hash;
     const void *data;
     size_t size;
     int64_t instance; /* finder; 0: initial seed */
@@ -80,7 +106,7 @@ struct store_seed {
     int64_t parent;   /* seed it was made from; 0: unknown */
     const char *name; /* lineage text: the fuzzer's own file name, or the user's */
     int64_t found_ns; /* campaign time */
-    /* after evaluation */
+    /* when it has been measured */
     enum seed_state state;
     int status, signal; /* enum run_status of eval/eval.h */
     uint32_t cpu_us;
@@ -90,17 +116,10 @@ struct store_seed {
     int64_t share;  /* 0: not shared */
 };
 
-/* Insert unless the content is known.  *id is the row either way; *fresh says which. */
-CAROL_MUST_CHECK int store_add_seed(struct store *s, const struct store_seed *seed, int64_t *id,
-                                    bool *fresh, struct err *e);
-/* Results of an evaluation; share=true gives it the next share number. */
-CAROL_MUST_CHECK int store_seed_done(struct store *s, int64_t id, int status, int signal,
-                                     uint32_t cpu_us, const void *edges, size_t edges_size,
-                                     uint32_t round, bool share, struct err *e);
-CAROL_MUST_CHECK int store_seed_quarantine(struct store *s, int64_t id, uint32_t round,
-                                           struct err *e);
-/* Callbacks get rows that live until they return, and may call the store themselves; a negative
- * return ends the walk and becomes its result. */
+/* Initial seeds: data, size and name of each; a content that is there already is left out. */
+CAROL_MUST_CHECK int store_add_seeds(struct store *s, const struct store_seed *seeds, size_t n,
+                                     struct err *e);
+/* A negative return of a callback ends the walk and becomes its result. */
 typedef int store_seed_fn(void *arg, const struct store_seed *seed, struct err *e);
 /* Every seed of one turn (0: initial seeds) in id order, with bytes and results. */
 CAROL_MUST_CHECK int store_turn_seeds(struct store *s, int64_t turn, store_seed_fn *fn, void *arg,
@@ -108,42 +127,21 @@ CAROL_MUST_CHECK int store_turn_seeds(struct store *s, int64_t turn, store_seed_
 /* The same without the bytes (data is NULL), for folding the journal: a resume reads no inputs. */
 CAROL_MUST_CHECK int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *arg,
                                         struct err *e);
-/* Up to max shared seeds after share number `after`, not found by `instance`, in share order; *last
- * is the share number reached (also over own seeds skipped).  A positive return of fn: enough. */
-CAROL_MUST_CHECK int store_shared_after(struct store *s, int64_t after, int64_t instance,
-                                        size_t max, store_seed_fn *fn, void *arg, int64_t *last,
-                                        struct err *e);
+/* -ENOENT: there is no such seed. */
 CAROL_MUST_CHECK int store_seed_get(struct store *s, int64_t id, store_seed_fn *fn, void *arg,
                                     struct err *e);
+/* The first n shared seeds. */
+CAROL_MUST_CHECK int store_first_shared(struct store *s, size_t n, struct inputs *out,
+                                        struct err *e);
 
-/* The fuzzer's own numbering, for lineage: entry of an instance's corpus -> seed.  0: not known.  A seed
- * number the store does not have (it was read from a file name) is not put. */
-CAROL_MUST_CHECK int store_entry_put(struct store *s, int64_t instance, int64_t entry, int64_t seed,
-                                     struct err *e);
-int64_t store_entry_seed(struct store *s, int64_t instance, int64_t entry);
-
-/* --- imports --------------------------------------------------------------------------------- */
-/* Record that `instance` is given `seed` (unique: -EEXIST when it was given before). */
-CAROL_MUST_CHECK int store_import(struct store *s, int64_t instance, int64_t seed, int64_t turn,
-                                  struct err *e);
-CAROL_MUST_CHECK int store_imported_upto(struct store *s, int64_t instance, int64_t share,
-                                         struct err *e);
-/* Imports claimed but not known to be delivered, in order, of the first turn after *turn that has some;
- * *turn becomes its number, 0: there is none.  After a crash they go again, as the batch of that turn. */
-CAROL_MUST_CHECK int store_undelivered(struct store *s, int64_t instance, int64_t *turn,
-                                       store_seed_fn *fn, void *arg, struct err *e);
-/* All that was claimed up to that turn is delivered. */
-CAROL_MUST_CHECK int store_delivered(struct store *s, int64_t instance, int64_t turn,
-                                     struct err *e);
-
-/* --- turns ----------------------------------------------------------------------------------- */
+/* --- turns ------------------------------------------------------------------------------------ */
 enum turn_state {
     TURN_NONE = 0,
     TURN_RUNNING,   /* dispatched */
-    TURN_PARKED,    /* harvested, not evaluated */
-    TURN_COMMITTED, /* evaluated, rewarded, learned */
-    TURN_VOID,      /* the supervisor was killed during it: seeds evaluated, nothing learned */
-    TURN_LATE,      /* no turn: finds made between two, evaluated (round > 0) or not yet */
+    TURN_PARKED,    /* harvested, not measured */
+    TURN_COMMITTED, /* measured, rewarded, learned */
+    TURN_VOID,      /* the supervisor was killed during it: seeds measured, nothing learned */
+    TURN_LATE,      /* no turn: finds made between two, measured (round > 0) or not yet */
 };
 
 struct store_turn {
@@ -154,39 +152,135 @@ struct store_turn {
     int arm, slot;       /* arm: roster index */
     int64_t instance;
     int64_t start_ns, parked_ns, end_ns; /* campaign time */
-    uint64_t quota_cycles;
+    uint64_t quota_cycles;               /* 0: it was to end by time */
     uint64_t execs, cycles, offered, taken;
-    int64_t active_ns, park_ns, cpu_ns, cpu_parked_ns, eval_ns;
+    int64_t startup_ns; /* its instance was started for it: until that was ready */
+    int64_t active_ns;  /* running, start-up not counted */
+    int64_t cycle_ns;   /* of the completed cycles */
+    int64_t park_ns, cpu_ns, cpu_parked_ns, eval_ns;
     uint32_t inputs, new_edges, crashes, hangs;
     double raw, reward, rarity, sec;
     bool died;
     char why[256];
 };
 
-/* t is the whole row each time; turns only move forward (a second commit is refused). */
-CAROL_MUST_CHECK int store_turn_begin(struct store *s, const struct store_turn *t,
-                                      const void *decision, size_t decision_size, struct err *e);
-/* A late turn for t->instance: sets t->id and t->state. */
-CAROL_MUST_CHECK int store_late_begin(struct store *s, struct store_turn *t, struct err *e);
-/* A turn whose state is VOID stays so: it is one that a killed supervisor left running.  So does LATE. */
-CAROL_MUST_CHECK int store_turn_parked(struct store *s, const struct store_turn *t,
-                                       const char *cursor, struct err *e);
-/* state COMMITTED, VOID or LATE; sched is the scheduler's saved state after learning (may be NULL). */
+/* What a turn begins with. */
+struct store_claim {
+    const void *decision;
+    size_t decision_size;
+    const char *fuzzer; /* of its instance, when that is new (t->instance is 0), */
+    int number;         /* and which one of that fuzzer */
+    size_t max_inputs;  /* import so many at the most, */
+    size_t max_bytes;   /* and stop at the one that goes beyond this */
+};
+/* Inserts t as running, sets t->instance, and claims for that instance the shared seeds it has not been
+ * given and did not find, in share order.  Their bytes are put into *imports. */
+CAROL_MUST_CHECK int store_turn_begin(struct store *s, struct store_turn *t,
+                                      const struct store_claim *c, struct inputs *imports,
+                                      struct err *e);
+/* All that was claimed for t->instance up to t is delivered, and the instance runs. */
+CAROL_MUST_CHECK int store_turn_delivered(struct store *s, const struct store_turn *t,
+                                          struct err *e);
+/* Inputs claimed by the first turn after *turn whose delivery nobody noted, in order: their supervisor was
+ * killed.  *turn becomes its number; 0: there is none. */
+CAROL_MUST_CHECK int store_undelivered(struct store *s, int64_t instance, int64_t *turn,
+                                       struct inputs *out, struct err *e);
+
+enum store_find_kind {
+    STORE_FIND_NONE = 0,
+    STORE_FIND_SEED,
+    STORE_FIND_CRASH,
+    STORE_FIND_HANG,
+    STORE_FIND_ECHO,  /* a crash on an input it was given: kept, not counted as its own */
+    STORE_FIND_ENTRY, /* no bytes: entry `entry` of its corpus is seed `seed`, for lineage */
+};
+
+struct store_find {
+    enum store_find_kind kind;
+    const void *data;
+    size_t size;
+    int64_t entry, parent_entry; /* the fuzzer's own numbers; -1: none */
+    int64_t parent;              /* seed it was made from where that is known; else 0 */
+    int64_t found_ns;
+    int signal;
+    const char *name;
+    bool measure; /* also a seed, to be measured; of STORE_FIND_SEED always */
+    /* answers */
+    int64_t seed;     /* its seed number; 0: none.  Of STORE_FIND_ENTRY given */
+    bool fresh;       /* that seed is new */
+    bool fresh_crash; /* so is that crash or hang */
+};
+/* What t's instance found.  Sets t->inputs, t->crashes, t->hangs, and the number of a late turn.  A turn
+ * whose state is VOID (left running by a killed supervisor) or LATE keeps it, others are parked now.
+ * cursor: NULL leaves it. */
+CAROL_MUST_CHECK int store_turn_park(struct store *s, struct store_turn *t,
+                                     struct store_find *finds, size_t n, const char *cursor,
+                                     struct err *e);
+
+/* What was measured of one seed. */
+struct store_result {
+    int64_t seed;
+    int status, signal;
+    uint32_t cpu_us;
+    const void *edges;
+    size_t edges_size;
+    bool share;
+    bool quarantine; /* it kills the evaluator: nothing else of this is known */
+    bool crash;      /* it crashes the neutral build (with `hang`: hangs it): kept as a finding, */
+    bool hang;       /* credited to who found the seed */
+    bool fresh;      /* answer: that finding is new */
+};
+struct store_call { /* an indirect call the ledger learned */
+    uint32_t caller, callee;
+};
+struct store_slot {
+    int64_t start_ns, fuzz_ns, eval_ns, idle_ns, wall_ns; /* the last is the sum of the others */
+};
+struct store_commit {
+    struct store_result *results;
+    size_t n;
+    const struct store_call *calls;
+    size_t n_calls;
+    const void *sched; /* the scheduler's state after learning; NULL: as before */
+    size_t sched_size;
+    const struct store_slot *account; /* of slot t->slot; NULL: as before */
+    const struct store_fact *facts;
+    size_t n_facts;
+};
+/* t->state is COMMITTED, VOID or LATE; a second commit is refused. */
 CAROL_MUST_CHECK int store_turn_commit(struct store *s, const struct store_turn *t,
-                                       const void *sched, size_t sched_size, struct err *e);
-typedef int store_turn_fn(void *arg, const struct store_turn *t, const void *decision,
-                          size_t decision_size, struct err *e);
+                                       const struct store_commit *c, struct err *e);
+/* The initial seeds are measured: round 0. */
+CAROL_MUST_CHECK int store_seeds_commit(struct store *s, const struct store_commit *c,
+                                        struct err *e);
+
+/* Turns one after another.  The record may be read otherwise between two steps.
+ *
+ *     struct store_turns *w;
+ *     rc = store_turns_open(&w, s, TURNS_BY_ROUND, n, &e);    // what was committed after round n
+ *     while (rc == 0 && (rc = store_turns_next(w, &t, &d, &e)) > 0) ...
+ *     store_turns_close(w);
+ */
+struct store_turns;
+struct store_blob {
+    const void *data; /* until the next step; NULL: none */
+    size_t size;
+};
 enum turn_order {
-    TURNS_BY_ID = 1, /* those with a decision */
-    TURNS_BY_ROUND,  /* completed ones, late ones too */
+    TURNS_BY_ID = 1, /* those with a decision, from the one after `after` */
+    TURNS_BY_ROUND,  /* completed ones, late ones too, from the round after `after` */
     TURNS_LATE_OPEN, /* late ones not completed */
 };
-CAROL_MUST_CHECK int store_turns(struct store *s, enum turn_order order, store_turn_fn *fn,
-                                 void *arg, struct err *e);
-/* The scheduler state of the newest commit, or of the start; to be freed.  NULL: none yet. */
-void *store_sched_state(struct store *s, size_t *n);
+CAROL_MUST_CHECK int store_turns_open(struct store_turns **out, struct store *s,
+                                      enum turn_order order, int64_t after, struct err *e);
+/* 1: a turn; 0: no more.  decision may be NULL. */
+CAROL_MUST_CHECK int store_turns_next(struct store_turns *w, struct store_turn *t,
+                                      struct store_blob *decision, struct err *e);
+void store_turns_close(struct store_turns *w);
+/* The scheduler state of the newest commit; nothing is added when there is none yet. */
+CAROL_MUST_CHECK int store_sched_state(struct store *s, struct buf *out, struct err *e);
 
-/* --- crashes and hangs ----------------------------------------------------------------------- */
+/* --- crashes and hangs ------------------------------------------------------------------------ */
 struct store_crash {
     int64_t id;
     bool hang;
@@ -194,41 +288,42 @@ struct store_crash {
     const void *data;
     size_t size;
     int64_t instance, turn, parent;
-    int arm;
+    int arm; /* -1: an initial seed */
     int signal;
     const char *name;
     int64_t found_ns;
     bool by_eval; /* seen on the neutral build, not saved by the fuzzer as a crash */
 };
-/* Insert unless this content is known for this kind; *fresh says which. */
-CAROL_MUST_CHECK int store_add_crash(struct store *s, const struct store_crash *c, bool *fresh,
-                                     struct err *e);
 typedef int store_crash_fn(void *arg, const struct store_crash *c, struct err *e);
-CAROL_MUST_CHECK int store_crashes(struct store *s, store_crash_fn *fn, void *arg, struct err *e);
+/* Those after number `after`, in order. */
+CAROL_MUST_CHECK int store_crashes(struct store *s, int64_t after, store_crash_fn *fn, void *arg,
+                                   struct err *e);
+/* -ENOENT: there is no such crash. */
+CAROL_MUST_CHECK int store_crash_get(struct store *s, int64_t id, store_crash_fn *fn, void *arg,
+                                     struct err *e);
+/* Is the content of that seed kept as a crash already? */
+CAROL_MUST_CHECK int store_crash_known(struct store *s, int64_t seed, bool *known, struct err *e);
 
-/* --- learned indirect calls (part of the journal: the ledger folds them in) -------------------- */
-CAROL_MUST_CHECK int store_call(struct store *s, uint32_t round, uint32_t caller, uint32_t callee,
-                                struct err *e);
+/* --- learned calls, clock, slots, totals ------------------------------------------------------ */
 typedef int store_call_fn(void *arg, uint32_t round, uint32_t caller, uint32_t callee);
 CAROL_MUST_CHECK int store_calls(struct store *s, store_call_fn *fn, void *arg, struct err *e);
 
-/* --- clock and slots --------------------------------------------------------------------------- */
-/* Campaign time survives restarts: elapsed so far, never less than before, written by a ticker and in every
- * transaction that records a time, so that after a kill it is not behind the journal. */
+/* Campaign time survives restarts: elapsed so far, never less than before.  Every step that records a time
+ * moves it along, a ticker does in between, so that after a kill it is not behind the journal. */
 CAROL_MUST_CHECK int store_clock(struct store *s, int64_t elapsed_ns, struct err *e);
-struct store_slot {
-    int64_t fuzz_ns, eval_ns, idle_ns, wall_ns;
-};
-CAROL_MUST_CHECK int store_slot_put(struct store *s, int slot, const struct store_slot *v,
-                                    struct err *e);
+/* By their numbers, those without an account all 0; *n: up to the last that has one, at most max. */
+CAROL_MUST_CHECK int store_slots(struct store *s, struct store_slot *out, int max, int *n,
+                                 struct err *e);
+/* The campaign rests: final accounts, the clock, facts, and an event. */
+CAROL_MUST_CHECK int store_rest(struct store *s, int64_t now_ns, const struct store_slot *slots,
+                                int n_slots, const struct store_fact *facts, size_t n_facts,
+                                const char *reason, struct err *e);
 
-/* --- totals for status ------------------------------------------------------------------------- */
-struct store_totals { /* turns: committed ones */
+struct store_totals {
     int64_t elapsed_ns;
-    uint64_t turns, seeds, shared, crashes, hangs, execs, edges_events;
+    int64_t decisions;               /* the highest number of one */
+    uint64_t seeds, crashes, hangs;  /* distinct inputs */
 };
 CAROL_MUST_CHECK int store_totals(struct store *s, struct store_totals *t, struct err *e);
-/* By their numbers, those without an account all 0; returns how many, up to the last that has one. */
-int store_slots(struct store *s, struct store_slot *out, int max);
 
 #endif

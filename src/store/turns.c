@@ -1,18 +1,18 @@
-/* turns: the life of every turn, the decision that began it, and the learner's state after it. */
+/* turns: the steps in the life of a turn, and turns read back in order. */
 #include "base/die.h"
 #include "store/db.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 /* The columns, once: order of the INSERT, of the UPDATE and of the SELECT. */
 #define TURN_COLUMNS                                                                               \
-    "state, round, at_decision, arm, slot, instance, start_ns, parked_ns, end_ns, quota_cycles, "  \
-    "execs, cycles,"                                                                               \
-    " offered, taken, active_ns, park_ns, cpu_ns, cpu_parked_ns, eval_ns, inputs, new_edges,"      \
-    " crashes, hangs, raw, reward, rarity, sec, died, why"
-#define TURN_MARKS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+    "state, round, at_decision, arm, slot, instance, start_ns, parked_ns, end_ns, quota_cycles,"   \
+    " execs, cycles, offered, taken, startup_ns, active_ns, cycle_ns, park_ns, cpu_ns,"            \
+    " cpu_parked_ns, eval_ns, inputs, new_edges, crashes, hangs, raw, reward, rarity, sec, died,"  \
+    " why"
+#define TURN_MARKS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 
 static void bind_turn(struct query *q, const struct store_turn *t, enum turn_state state)
 {
@@ -30,7 +30,9 @@ static void bind_turn(struct query *q, const struct store_turn *t, enum turn_sta
     db_bind_int(q, (int64_t)t->cycles);
     db_bind_int(q, (int64_t)t->offered);
     db_bind_int(q, (int64_t)t->taken);
+    db_bind_int(q, t->startup_ns);
     db_bind_int(q, t->active_ns);
+    db_bind_int(q, t->cycle_ns);
     db_bind_int(q, t->park_ns);
     db_bind_int(q, t->cpu_ns);
     db_bind_int(q, t->cpu_parked_ns);
@@ -64,7 +66,9 @@ static void turn_row(struct query *q, struct store_turn *t)
     t->cycles = (uint64_t)db_int(q);
     t->offered = (uint64_t)db_int(q);
     t->taken = (uint64_t)db_int(q);
+    t->startup_ns = db_int(q);
     t->active_ns = db_int(q);
+    t->cycle_ns = db_int(q);
     t->park_ns = db_int(q);
     t->cpu_ns = db_int(q);
     t->cpu_parked_ns = db_int(q);
@@ -104,17 +108,24 @@ static int insert_decision(struct store *s, int64_t turn, const void *data, size
     return db_run(&q, e);
 }
 
-int store_turn_begin(struct store *s, const struct store_turn *t, const void *decision,
-                     size_t decision_size, struct err *e)
+int store_turn_begin(struct store *s, struct store_turn *t, const struct store_claim *c,
+                     struct inputs *imports, struct err *e)
 {
-    bool entered;
-    int rc = db_enter(s, &entered, e);
+    BUG_ON(!s->ordered);
+    int rc = db_enter(s, e);
     if (rc < 0)
         return rc;
-    rc = insert_turn(s, t, TURN_RUNNING, e);
+    if (!t->instance)
+        rc = instance_add(s, c->fuzzer, c->number, &t->instance, e);
     if (rc == 0)
-        rc = insert_decision(s, t->id, decision, decision_size, e);
-    return db_leave(s, entered, rc, e);
+        rc = insert_turn(s, t, TURN_RUNNING, e);
+    if (rc == 0)
+        rc = insert_decision(s, t->id, c->decision, c->decision_size, e);
+    if (rc == 0)
+        rc = imports_claim(s, t->instance, t->id, c, imports, e);
+    if (rc == 0)
+        rc = clock_put(s, t->start_ns, e);
+    return db_leave(s, rc, e);
 }
 
 static int next_late(struct store *s, int64_t *id, struct err *e)
@@ -127,15 +138,6 @@ static int next_late(struct store *s, int64_t *id, struct err *e)
     *id = rc > 0 ? db_int(&q) : 0;
     db_done(&q);
     return rc < 0 ? rc : 0;
-}
-
-int store_late_begin(struct store *s, struct store_turn *t, struct err *e)
-{
-    int rc = next_late(s, &t->id, e);
-    if (rc < 0)
-        return rc;
-    t->state = TURN_LATE;
-    return insert_turn(s, t, TURN_LATE, e);
 }
 
 /* A turn is parked once, from running (a late one never runs), and completed once, from whatever it was. */
@@ -171,18 +173,81 @@ static int set_cursor(struct store *s, int64_t instance, const char *cursor, str
     return db_run(&q, e);
 }
 
-int store_turn_parked(struct store *s, const struct store_turn *t, const char *cursor,
-                      struct err *e)
+static int keep_crash(struct store *s, const struct store_turn *t, struct store_find *f,
+                      int64_t parent, struct err *e)
 {
-    bool entered;
-    int rc = db_enter(s, &entered, e);
+    struct store_crash k = {.hang = f->kind == STORE_FIND_HANG,
+                            .data = f->data,
+                            .size = f->size,
+                            .instance = t->instance,
+                            .turn = t->id,
+                            .parent = parent,
+                            .arm = t->arm,
+                            .signal = f->signal,
+                            .name = f->name,
+                            .found_ns = f->found_ns};
+    return crash_add(s, &k, &f->fresh_crash, e);
+}
+
+static int keep_seed(struct store *s, const struct store_turn *t, struct store_find *f,
+                     int64_t parent, struct err *e)
+{
+    struct store_seed seed = {.data = f->data,
+                              .size = f->size,
+                              .instance = t->instance,
+                              .turn = t->id,
+                              .parent = parent,
+                              .name = f->name,
+                              .found_ns = f->found_ns};
+    int rc = seed_add(s, &seed, &f->seed, &f->fresh, e);
+    if (rc == 0 && f->kind == STORE_FIND_SEED && f->entry >= 0)
+        rc = entry_put(s, t->instance, f->entry, f->seed, e);
+    return rc;
+}
+
+static int keep_find(struct store *s, struct store_turn *t, struct store_find *f, struct err *e)
+{
+    if (f->kind == STORE_FIND_ENTRY)
+        return f->entry < 0 ? 0 : entry_put(s, t->instance, f->entry, f->seed, e);
+    int64_t parent = f->parent;
+    int rc = parent || f->parent_entry < 0
+                 ? 0
+                 : entry_seed(s, t->instance, f->parent_entry, &parent, e);
+    if (rc == 0 && f->kind != STORE_FIND_SEED)
+        rc = keep_crash(s, t, f, parent, e);
+    if (rc == 0 && (f->measure || f->kind == STORE_FIND_SEED))
+        rc = keep_seed(s, t, f, parent, e);
+    t->inputs += f->fresh;
+    t->crashes += f->kind == STORE_FIND_CRASH;
+    t->hangs += f->kind == STORE_FIND_HANG;
+    return rc;
+}
+
+static int make_late(struct store *s, struct store_turn *t, struct err *e)
+{
+    int rc = next_late(s, &t->id, e);
+    return rc < 0 ? rc : insert_turn(s, t, TURN_LATE, e);
+}
+
+int store_turn_park(struct store *s, struct store_turn *t, struct store_find *finds, size_t n,
+                    const char *cursor, struct err *e)
+{
+    int rc = db_enter(s, e);
     if (rc < 0)
         return rc;
+    if (t->state == TURN_LATE)
+        rc = make_late(s, t, e);
+    t->inputs = t->crashes = t->hangs = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = keep_find(s, t, &finds[i], e);
     bool stays = t->state == TURN_VOID || t->state == TURN_LATE;
-    rc = update_turn(s, t, stays ? t->state : TURN_PARKED, false, e);
+    if (rc == 0)
+        rc = update_turn(s, t, stays ? t->state : TURN_PARKED, false, e);
     if (rc == 0 && cursor)
         rc = set_cursor(s, t->instance, cursor, e);
-    return db_leave(s, entered, rc, e);
+    if (rc == 0)
+        rc = clock_put(s, t->parked_ns, e);
+    return db_leave(s, rc, e);
 }
 
 static int put_state(struct store *s, int64_t turn, const void *state, size_t n, struct err *e)
@@ -196,58 +261,105 @@ static int put_state(struct store *s, int64_t turn, const void *state, size_t n,
     return db_run(&q, e);
 }
 
-int store_turn_commit(struct store *s, const struct store_turn *t, const void *sched,
-                      size_t sched_size, struct err *e)
+/* What a commit of a turn and that of round 0 have in common. */
+static int put_commit(struct store *s, uint32_t round, int arm, const struct store_commit *c,
+                      struct err *e)
 {
+    int rc = seed_results(s, round, arm, c->results, c->n, e);
+    for (size_t i = 0; rc == 0 && i < c->n_calls; i++)
+        rc = call_add(s, round, &c->calls[i], e);
+    return rc == 0 ? fact_put(s, c->facts, c->n_facts, e) : rc;
+}
+
+int store_turn_commit(struct store *s, const struct store_turn *t, const struct store_commit *c,
+                      struct err *e)
+{
+    BUG_ON(!s->ordered);
     BUG_ON(t->state != TURN_COMMITTED && t->state != TURN_VOID && t->state != TURN_LATE);
-    bool entered;
-    int rc = db_enter(s, &entered, e);
+    int rc = db_enter(s, e);
     if (rc < 0)
         return rc;
-    rc = update_turn(s, t, t->state, true, e);
-    if (rc == 0 && sched)
-        rc = put_state(s, t->id, sched, sched_size, e);
-    return db_leave(s, entered, rc, e);
+    rc = put_commit(s, t->round, t->arm, c, e);
+    if (rc == 0)
+        rc = update_turn(s, t, t->state, true, e);
+    if (rc == 0 && c->sched)
+        rc = put_state(s, t->id, c->sched, c->sched_size, e);
+    if (rc == 0 && c->account)
+        rc = slot_put(s, t->slot, c->account, e);
+    if (rc == 0)
+        rc = clock_put(s, t->end_ns, e);
+    return db_leave(s, rc, e);
 }
+
+int store_seeds_commit(struct store *s, const struct store_commit *c, struct err *e)
+{
+    int rc = db_enter(s, e);
+    return rc < 0 ? rc : db_leave(s, put_commit(s, 0, -1, c, e), e);
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+struct store_turns {
+    struct query q;
+};
 
 #define TURNS_FROM                                                                                 \
     "SELECT t.id, " TURN_COLUMNS ", d.data FROM turns t LEFT JOIN decisions d ON d.turn = t.id"
 
-int store_turns(struct store *s, enum turn_order order, store_turn_fn *fn, void *arg, struct err *e)
+int store_turns_open(struct store_turns **out, struct store *s, enum turn_order order,
+                     int64_t after, struct err *e)
 {
     static const char *const sql[] = {
-        [TURNS_BY_ID] = TURNS_FROM " WHERE t.id > 0 ORDER BY t.id",
-        [TURNS_BY_ROUND] = TURNS_FROM " WHERE t.round > 0 ORDER BY t.round",
-        [TURNS_LATE_OPEN] = TURNS_FROM " WHERE t.id < 0 AND t.round = 0 ORDER BY t.id DESC",
+        [TURNS_BY_ID] = TURNS_FROM " WHERE t.id > 0 AND t.id > ? ORDER BY t.id",
+        [TURNS_BY_ROUND] = TURNS_FROM " WHERE t.round > 0 AND t.round > ? ORDER BY t.round",
+        [TURNS_LATE_OPEN] = TURNS_FROM " WHERE t.id < 0 AND t.id < ? AND t.round = 0 ORDER BY t.id DESC",
     };
-    struct query q;
-    int rc = db_query(s, &q, sql[order], e);
-    if (rc < 0)
+    struct store_turns *w = xcalloc(1, sizeof *w);
+    int rc = db_query(s, &w->q, sql[order], e);
+    if (rc < 0) {
+        free(w);
+        *out = NULL;
         return rc;
-    while ((rc = db_step(&q, e)) > 0) {
-        struct store_turn t;
-        turn_row(&q, &t);
-        size_t n;
-        const void *decision = db_blob(&q, &n);
-        if ((rc = fn(arg, &t, decision, n, e)) < 0)
-            break;
     }
-    db_done(&q);
-    return rc;
+    db_bind_int(&w->q, after);
+    *out = w;
+    return 0;
 }
 
-void *store_sched_state(struct store *s, size_t *n)
+int store_turns_next(struct store_turns *w, struct store_turn *t, struct store_blob *decision,
+                     struct err *e)
+{
+    int rc = db_step(&w->q, e);
+    if (rc <= 0)
+        return rc;
+    turn_row(&w->q, t);
+    struct store_blob d;
+    d.data = db_blob(&w->q, &d.size);
+    if (decision)
+        *decision = d;
+    return 1;
+}
+
+void store_turns_close(struct store_turns *w)
+{
+    if (!w)
+        return;
+    db_done(&w->q);
+    free(w);
+}
+
+int store_sched_state(struct store *s, struct buf *out, struct err *e)
 {
     struct query q;
-    *n = 0;
-    if (db_query(s, &q, "SELECT state FROM learner WHERE id = 1", NULL) < 0)
-        return NULL;
-    void *copy = NULL;
-    if (db_step(&q, NULL) > 0) {
-        const void *p = db_blob(&q, n);
-        copy = xmalloc(*n + 1);
-        memcpy(copy, p, *n);
+    int rc = db_query(s, &q, "SELECT state FROM learner WHERE id = 1", e);
+    if (rc < 0)
+        return rc;
+    rc = db_step(&q, e);
+    if (rc > 0) {
+        size_t n;
+        const void *p = db_blob(&q, &n);
+        buf_add(out, p, n);
     }
     db_done(&q);
-    return copy;
+    return rc < 0 ? rc : 0;
 }

@@ -5,19 +5,25 @@
  *         replay_journal(&r, j.store, &j.fold, NULL, &e);
  *     fold_free(&r.fold);              // it looks into j.table
  *     journal_close(&j);               // also after a failed open
- */
-#ifndef CAROL_CLI_JOURNAL_H
-#define CAROL_CLI_JOURNAL_H
+ *
+ * Report, live view, bench, analyses and simulations read campaigns through this module: fold.h (what is
+ * known at any moment), replay.h (every decision once more), explain.h (why), status.h (the state now),
+ * json.h (the same for programs). */
+#ifndef CAROL_JOURNAL_JOURNAL_H
+#define CAROL_JOURNAL_JOURNAL_H
 
-#include "campaign/campaign.h"
-#include "campaign/fold.h"
+#include "journal/fold.h"
+#include "journal/settings.h"
 #include "store/store.h"
 #include "target/manifest.h"
 #include "target/table.h"
 
 struct journal {
-    struct store *store; /* in one transaction: one moment of a campaign that may be running */
-    struct campaign_opts o;
+    const char *out;
+    struct store *store; /* one moment of a campaign that may be running */
+    struct settings o;
+    const char *const *arms;     /* the roster */
+    const struct sched_ops *ops; /* the scheduler; NULL: this carol has none of that name */
     struct manifest manifest;
     struct table table;
     struct fold_settings fold;

@@ -10,10 +10,10 @@
  *
  * Whatever the scheduler at hand says, the arm in the journal ran: contexts, rewards and learning follow
  * the logged choice, with the features that this scheduler computed for that arm at that decision. */
-#ifndef CAROL_CAMPAIGN_REPLAY_H
-#define CAROL_CAMPAIGN_REPLAY_H
+#ifndef CAROL_JOURNAL_REPLAY_H
+#define CAROL_JOURNAL_REPLAY_H
 
-#include "campaign/fold.h"
+#include "journal/fold.h"
 
 /* A turn that was dispatched and never completed.  d: what is learned from when it does. */
 struct replay_open {

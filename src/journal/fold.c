@@ -1,5 +1,5 @@
 /* fold: the pure middle of the campaign.  No clock, no files, no processes. */
-#include "campaign/fold.h"
+#include "journal/fold.h"
 
 #include "base/str.h"
 #include "proc/loop.h"
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define FALLBACK_BUDGET_NS (24 * 3600 * NS_PER_S) /* elapsed_frac of an endless campaign */
+#define FEW_CYCLES 10 /* where fewer fit into a turn it ends by time */
 
 int fold_sched(const struct fold_settings *s, struct sched **out, struct err *e)
 {
@@ -24,9 +25,8 @@ int fold_sched(const struct fold_settings *s, struct sched **out, struct err *e)
 
 int fold_init(struct fold *f, const struct fold_settings *s, struct err *e)
 {
-    *f = (struct fold){.reward = s->reward};
+    *f = (struct fold){.reward = s->reward, .turn_ns = s->turn_ns};
     f->tally.n_arms = (int)s->fuzzers->n;
-    f->tally.n_slots = s->workers;
     f->tally.edges_total = s->table->n_edges;
     for (size_t i = 0; i < s->fuzzers->n; i++)
         snprintf(f->tally.arm[i].name, sizeof f->tally.arm[i].name, "%s", s->fuzzers->v[i]);
@@ -50,9 +50,21 @@ void fold_free(struct fold *f)
     *f = (struct fold){0};
 }
 
-void fold_seeds(struct fold *f, const struct edges *sets, size_t n)
+/* Learned calls come before the edges they were seen with: an entry reached by one for the first time
+ * already has its caller. */
+static void learn_calls(struct fold *f, struct news *n)
 {
-    ledger_add_seeds(&f->ledger, sets, n);
+    size_t fresh = 0;
+    for (size_t i = 0; i < n->n_calls; i++)
+        if (ledger_learn_call(&f->ledger, n->calls[i].caller, n->calls[i].callee))
+            n->calls[fresh++] = n->calls[i];
+    n->n_calls = fresh;
+}
+
+void fold_seeds(struct fold *f, struct news *n)
+{
+    learn_calls(f, n);
+    ledger_add_seeds(&f->ledger, n->sets, n->n);
     f->tally.seed_edges = f->tally.edges = f->ledger.covered;
 }
 
@@ -83,21 +95,36 @@ void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, s
     fold_dispatched(f, d);
 }
 
-struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t turn_ns,
-                             int64_t left_ns)
+struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t left_ns)
 {
     const struct tally_arm *a = &f->tally.arm[d->choice];
-    int64_t ns = d->turn_ns ? d->turn_ns : turn_ns;
+    int64_t ns = d->turn_ns ? d->turn_ns : f->turn_ns;
     struct turn_quota q = {.cap_ns = ns};
-    if (a->cycles) {
-        double mean = (double)a->active_ns / (double)a->cycles;
-        double cycles = floor((double)ns / (mean > 1 ? mean : 1));
+    double mean = a->cycles ? (double)a->cycle_ns / (double)a->cycles : 0;
+    if (mean > 0 && (double)ns >= FEW_CYCLES * mean) {
+        double cycles = floor((double)(ns + a->owed_ns) / (mean > 1 ? mean : 1));
         q.cycles = cycles < 1 ? 1 : (uint64_t)cycles;
         q.cap_ns = ns + ns / 4;
     }
     if (left_ns && q.cap_ns > left_ns)
         q.cap_ns = left_ns > NS_PER_MS ? left_ns : NS_PER_MS;
     return q;
+}
+
+/* Cycles get longer and shorter as a campaign goes on, and d is a mean of the past: what a turn was shorter
+ * than asked is added to the next, what it was longer is taken off, so that in the long run every fuzzer has
+ * the same time per turn.  A turn that died is not owed its rest. */
+static void settle(struct fold *f, const struct store_turn *row, const struct decision *d)
+{
+    int64_t asked = d->turn_ns ? d->turn_ns : f->turn_ns;
+    int64_t owed = f->tally.arm[row->arm].owed_ns + asked - row->active_ns;
+    f->tally.arm[row->arm].owed_ns = owed > asked ? asked : owed < -asked ? -asked : owed;
+}
+
+bool fold_too_late(const struct fold *f, int64_t now_ns)
+{
+    int64_t budget = f->tally.budget_ns, turn = f->turn_ns < budget ? f->turn_ns : budget;
+    return budget && now_ns >= budget - turn / 12;
 }
 
 static void learn(struct fold *f, const struct store_turn *row, const struct decision *d,
@@ -119,13 +146,13 @@ static void learn(struct fold *f, const struct store_turn *row, const struct dec
     sched_learn(f->sched, d, &so);
 }
 
-void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
-               const struct edges *sets, size_t n)
+void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d, struct news *n)
 {
     struct gain g = {0};
+    learn_calls(f, n);
     row->round = ++f->round;
     sched_tick(f->sched, row->end_ns, &f->ledger);
-    ledger_add_turn(&f->ledger, row->round, row->arm, sets, n, &g);
+    ledger_add_turn(&f->ledger, row->round, row->arm, n->sets, n->n, &g);
     row->new_edges = g.fresh.n;
     row->rarity = g.rarity;
     row->sec = g.sec;
@@ -136,6 +163,8 @@ void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
         learn(f, row, d, &g);
     else if (row->state == TURN_VOID) /* a late one was never dispatched */
         context_voided(f->context, row->arm);
+    if (counts && !row->died)
+        settle(f, row, d);
     gain_free(&g);
     tally_add_turn(&f->tally, row);
     f->tally.no_predecessor = f->ledger.no_predecessor;

@@ -1,9 +1,7 @@
-/* journal: opens what `carol replay` and `carol explain` read.  Writes nothing. */
-#include "cli/journal.h"
+/* journal: opens a campaign's record and the tables it refers to.  Writes nothing. */
+#include "journal/journal.h"
 
-#include "campaign/settings.h"
-
-#include <stdlib.h>
+#include "journal/write.h"
 
 static int load_table(struct journal *j, struct err *e)
 {
@@ -13,22 +11,21 @@ static int load_table(struct journal *j, struct err *e)
                        j->o.build);
     if (rc == 0)
         rc = table_load(j->manifest.table, &j->table, e);
-    return rc < 0 ? rc : settings_check_build(j->store, &j->table, j->o.build, e);
+    return rc < 0 ? rc : journal_check_build(j->store, &j->table, j->o.build, e);
 }
 
 int journal_open(struct journal *j, const char *out, bool edges, struct err *e)
 {
-    *j = (struct journal){0};
+    *j = (struct journal){.out = out};
     int rc = store_open(&j->store, out, STORE_READ, e);
     if (rc == 0)
-        rc = store_begin(j->store, e);
-    if (rc == 0)
         rc = settings_read(&j->o, j->store, e);
+    if (rc == 0)
+        rc = journal_is_simulated(j->store, &j->simulated, e);
     if (rc == 0 && edges)
         rc = load_table(j, e);
-    char *simulated = rc == 0 ? store_get(j->store, "simulated") : NULL;
-    j->simulated = simulated != NULL;
-    free(simulated);
+    j->arms = (const char *const *)j->o.fuzzers.v;
+    j->ops = j->o.scheduler ? sched_find(j->o.scheduler) : NULL;
     settings_fold(&j->o, edges ? &j->table : NULL, &j->fold);
     return rc;
 }
@@ -37,6 +34,6 @@ void journal_close(struct journal *j)
 {
     table_free(&j->table);
     manifest_free(&j->manifest);
-    campaign_opts_free(&j->o);
+    settings_free(&j->o);
     store_close(j->store);
 }

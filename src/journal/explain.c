@@ -1,42 +1,34 @@
 /* explain: reads the journal and asks the schedulers; prints nothing. */
-#include "campaign/explain.h"
+#include "journal/explain.h"
 
-#include "campaign/replay.h"
+#include "journal/replay.h"
 
 #include <errno.h>
 #include <string.h>
 
 /* --- one decision ------------------------------------------------------------------------------ */
-struct search {
-    struct explained *x;
-    int64_t turn, last;
-    bool found;
-};
-
-static int look_at(void *arg, const struct store_turn *row, const void *blob, size_t n,
-                   struct err *e)
-{
-    struct search *s = arg;
-    s->last = row->id;
-    if (row->id != s->turn)
-        return 0;
-    s->found = true;
-    s->x->row = *row;
-    return decision_decode(blob, n, &s->x->d, e);
-}
-
 int explain_turn(struct explained *x, struct store *s, int64_t turn, struct err *e)
 {
-    struct search search = {.x = x, .turn = turn};
+    struct store_turns *turns;
+    struct store_totals totals;
+    struct store_blob decision;
     x->asked = false;
-    int rc = store_turns(s, TURNS_BY_ID, look_at, &search, e);
-    if (rc < 0 || search.found)
+    int rc = store_turns_open(&turns, s, TURNS_BY_ID, turn - 1, e);
+    if (rc == 0)
+        rc = store_turns_next(turns, &x->row, &decision, e);
+    bool found = rc > 0 && x->row.id == turn;
+    if (found)
+        rc = decision_decode(decision.data, decision.size, &x->d, e);
+    store_turns_close(turns);
+    if (rc < 0 || found)
         return rc;
-    if (!search.last)
+    if ((rc = store_totals(s, &totals, e)) < 0)
+        return rc;
+    if (!totals.decisions)
         return err_usage(e, "there is no turn %lld: no decision has been made yet",
                          (long long)turn);
     return err_usage(e, "there is no turn %lld: the campaign has turns 1 to %lld", (long long)turn,
-                     (long long)search.last);
+                     (long long)totals.decisions);
 }
 
 static void ask_signals(const struct replay_step *step, int without[SIGNAL_COUNT])
@@ -144,4 +136,20 @@ int explain_campaign(struct influence *f, struct store *s, const struct fold_set
     int rc = replay_journal(&r, s, st, &(struct replay_how){.decided = ask, .arg = f}, e);
     replay_free(&r);
     return rc;
+}
+
+double influence_share(const struct influence *f, uint64_t part)
+{
+    uint64_t compared = f->decisions - f->warmup;
+    return compared ? (double)part / (double)compared : 0;
+}
+
+void influence_order(const struct influence *f, int order[SIGNAL_COUNT])
+{
+    for (int i = 0; i < SIGNAL_COUNT; i++) {
+        int at = i;
+        for (; at > 0 && f->changed[order[at - 1]] < f->changed[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
 }

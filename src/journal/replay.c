@@ -1,8 +1,8 @@
 /* replay: walks the journal in the order things happened.  Changes nothing in it. */
-#include "campaign/replay.h"
+#include "journal/replay.h"
 
 #include "base/die.h"
-#include "campaign/settings.h"
+#include "journal/write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include <string.h>
 
 struct call {
-    uint32_t round, caller, callee;
+    uint32_t round;
+    struct store_call call;
 };
 
 struct walk {
@@ -18,33 +19,30 @@ struct walk {
     struct store *s;
     const char *const *arms;
     struct replay_how how;
-    struct store_turn *done; /* completed turns by round */
-    size_t n_done, cap_done, next_done;
+    struct store_turns *done; /* completed turns by round; */
+    struct store_turn next;   /* the next of them, */
+    bool has_next;            /* if there is one */
     struct call *calls;
     size_t n_calls, cap_calls, next_call;
     struct edges *sets; /* of the turn at hand */
     size_t n_sets, cap_sets;
 };
 
-static int note_done(void *arg, const struct store_turn *row, const void *d, size_t n,
-                     struct err *e)
+static int read_next(struct walk *w, struct err *e)
 {
-    (void)d;
-    (void)n;
-    struct walk *w = arg;
-    if (row->arm < 0 || row->arm >= w->r->fold.tally.n_arms)
+    int rc = store_turns_next(w->done, &w->next, NULL, e);
+    w->has_next = rc > 0;
+    if (rc > 0 && (w->next.arm < 0 || w->next.arm >= w->r->fold.tally.n_arms))
         return err_set(e, -EBADMSG, "turn %lld names a fuzzer that the roster does not have",
-                       (long long)row->id);
-    XGROW(w->done, w->n_done, w->cap_done);
-    w->done[w->n_done++] = *row;
-    return 0;
+                       (long long)w->next.id);
+    return rc < 0 ? rc : 0;
 }
 
 static int note_call(void *arg, uint32_t round, uint32_t caller, uint32_t callee)
 {
     struct walk *w = arg;
     XGROW(w->calls, w->n_calls, w->cap_calls);
-    w->calls[w->n_calls++] = (struct call){round, caller, callee};
+    w->calls[w->n_calls++] = (struct call){round, {caller, callee}};
     return 0;
 }
 
@@ -60,16 +58,27 @@ static int note_seed(void *arg, const struct store_seed *seed, struct err *e)
     return edges_decode(seed->edges, seed->edges_size, w->r->fold.ledger.table->n_edges, s, e);
 }
 
-/* The edge sets of a turn's inputs, and the calls learned with them. */
-static int load_turn(struct walk *w, int64_t turn, uint32_t round, struct err *e)
+/* What the inputs of a turn showed, from the journal. */
+struct told {
+    struct news news;
+    struct store_call *calls;
+};
+
+static int load_turn(struct walk *w, int64_t turn, uint32_t round, struct told *t, struct err *e)
 {
+    size_t first = w->next_call;
     for (size_t i = 0; i < w->n_sets; i++)
         edges_free(&w->sets[i]);
     w->n_sets = 0;
-    for (; w->next_call < w->n_calls && w->calls[w->next_call].round <= round; w->next_call++)
-        ledger_learn_call(&w->r->fold.ledger, w->calls[w->next_call].caller,
-                          w->calls[w->next_call].callee);
-    return store_turn_results(w->s, turn, note_seed, w, e);
+    while (w->next_call < w->n_calls && w->calls[w->next_call].round <= round)
+        w->next_call++;
+    size_t n = w->next_call - first;
+    t->calls = xcalloc(n, sizeof *t->calls);
+    for (size_t i = 0; i < n; i++)
+        t->calls[i] = w->calls[first + i].call;
+    int rc = store_turn_results(w->s, turn, note_seed, w, e);
+    t->news = (struct news){w->sets, w->n_sets, t->calls, n};
+    return rc;
 }
 
 static void differ(struct walk *w, int64_t turn, const char *what, const char *logged,
@@ -117,43 +126,50 @@ static struct replay_open *find_open(struct replay *r, int64_t id)
 }
 
 /* The scheduler's state is stored with every commit; at the last one both must be the same bytes. */
-static void compare_state(struct replay *r, struct store *s)
+static int compare_state(struct replay *r, struct store *s, struct err *e)
 {
-    struct buf b = BUF_INIT(BUF_TEXT_MAX);
-    size_t n = 0;
-    void *stored = store_sched_state(s, &n);
-    sched_save(r->fold.sched, &b);
-    r->state_equal = !stored || (n == b.len && memcmp(stored, b.p, n) == 0);
-    free(stored);
-    buf_free(&b);
+    struct buf stored = BUF_INIT(BUF_TEXT_MAX), now = BUF_INIT(BUF_TEXT_MAX);
+    int rc = store_sched_state(s, &stored, e);
+    sched_save(r->fold.sched, &now);
+    r->state_equal =
+        !stored.len || (stored.len == now.len && memcmp(stored.p, now.p, now.len) == 0);
+    buf_free(&stored);
+    buf_free(&now);
+    return rc;
 }
 
 static int complete(struct walk *w, const struct store_turn *logged, struct err *e)
 {
     struct replay *r = w->r;
     struct replay_open *o = find_open(r, logged->id);
+    struct told told = {0};
     if (!o && logged->state != TURN_LATE)
         return err_set(e, -EINVAL, "the journal completes turn %lld, which it never began",
                        (long long)logged->id);
-    int rc = load_turn(w, logged->id, logged->round, e);
-    if (rc < 0)
-        return rc;
-    struct store_turn row = *logged;
-    fold_turn(&r->fold, &row, o ? &o->d : NULL, w->sets, w->n_sets);
-    compare_turn(w, logged, &row);
-    if (o)
-        *o = r->open[--r->n_open];
-    if (w->next_done == w->n_done && !w->how.other)
-        compare_state(r, w->s);
-    return 0;
+    int rc = load_turn(w, logged->id, logged->round, &told, e);
+    if (rc == 0) {
+        struct store_turn row = *logged;
+        fold_turn(&r->fold, &row, o ? &o->d : NULL, &told.news);
+        compare_turn(w, logged, &row);
+        if (o)
+            *o = r->open[--r->n_open];
+    }
+    free(told.calls);
+    return rc;
 }
 
 /* Completions that came before decision number t. */
 static int complete_until(struct walk *w, int64_t t, struct err *e)
 {
     int rc = 0;
-    while (rc == 0 && w->next_done < w->n_done && w->done[w->next_done].at_decision < t)
-        rc = complete(w, &w->done[w->next_done++], e);
+    while (rc == 0 && w->has_next && w->next.at_decision < t) {
+        struct store_turn row = w->next;
+        rc = complete(w, &row, e);
+        if (rc == 0)
+            rc = read_next(w, e);
+        if (rc == 0 && !w->has_next && !w->how.other)
+            rc = compare_state(w->r, w->s, e);
+    }
     return rc;
 }
 
@@ -182,18 +198,20 @@ static void compare_decision(struct walk *w, const struct store_turn *row,
         differ(w, row->id, diff.what, diff.a, diff.b);
 }
 
-/* A budget given at a resume counts from the decision it is noted for (settings.h). */
-static void take_budget(struct walk *w)
+/* A budget given at a resume counts from the decision it is noted for. */
+static int take_budget(struct walk *w, struct err *e)
 {
     int64_t ns;
-    if (settings_budget_at(w->s, (int64_t)w->r->fold.t + 1, &ns))
+    int rc = journal_budget_at(w->s, (int64_t)w->r->fold.t + 1, &ns, e);
+    if (rc > 0)
         fold_budget(&w->r->fold, ns);
+    return rc < 0 ? rc : 0;
 }
 
-static int read_decision(struct walk *w, const struct store_turn *row, const void *blob, size_t n,
-                         struct decision *was, struct err *e)
+static int read_decision(struct walk *w, const struct store_turn *row,
+                         const struct store_blob *blob, struct decision *was, struct err *e)
 {
-    int rc = decision_decode(blob, n, was, e);
+    int rc = decision_decode(blob->data, blob->size, was, e);
     if (rc < 0)
         return rc;
     if (was->n_arms != w->r->fold.tally.n_arms || was->choice < 0 || row->arm < 0 ||
@@ -206,18 +224,18 @@ static int read_decision(struct walk *w, const struct store_turn *row, const voi
     return 0;
 }
 
-static int decide_again(void *arg, const struct store_turn *row, const void *blob, size_t n,
+static int decide_again(struct walk *w, const struct store_turn *row, const struct store_blob *blob,
                         struct err *e)
 {
-    struct walk *w = arg;
     struct replay *r = w->r;
     struct decision was, now;
     int rc = complete_until(w, row->id, e);
     if (rc == 0)
-        rc = read_decision(w, row, blob, n, &was, e);
+        rc = read_decision(w, row, blob, &was, e);
+    if (rc == 0)
+        rc = take_budget(w, e);
     if (rc < 0)
         return rc;
-    take_budget(w);
     fold_ask(&r->fold, was.now_ns, was.worker, was.dropped, &now);
     r->decisions++;
     compare_decision(w, row, &was, &now);
@@ -230,6 +248,28 @@ static int decide_again(void *arg, const struct store_turn *row, const void *blo
     return 0;
 }
 
+static int fold_round0(struct walk *w, struct err *e)
+{
+    struct told told = {0};
+    int rc = load_turn(w, 0, 0, &told, e);
+    if (rc == 0)
+        fold_seeds(&w->r->fold, &told.news);
+    free(told.calls);
+    return rc;
+}
+
+static int decide_all(struct walk *w, struct err *e)
+{
+    struct store_turns *turns;
+    struct store_turn row;
+    struct store_blob decision;
+    int rc = store_turns_open(&turns, w->s, TURNS_BY_ID, 0, e);
+    while (rc == 0 && (rc = store_turns_next(turns, &row, &decision, e)) > 0)
+        rc = decide_again(w, &row, &decision, e);
+    store_turns_close(turns);
+    return rc;
+}
+
 int replay_journal(struct replay *r, struct store *s, const struct fold_settings *st,
                    const struct replay_how *how, struct err *e)
 {
@@ -239,23 +279,23 @@ int replay_journal(struct replay *r, struct store *s, const struct fold_settings
         w.how = *how;
     int rc = fold_init(&r->fold, st, e);
     if (rc == 0)
-        rc = store_turns(s, TURNS_BY_ROUND, note_done, &w, e);
-    if (rc == 0)
         rc = store_calls(s, note_call, &w, e);
     if (rc == 0)
-        rc = load_turn(&w, 0, 0, e);
-    if (rc == 0) {
-        fold_seeds(&r->fold, w.sets, w.n_sets);
-        rc = store_turns(s, TURNS_BY_ID, decide_again, &w, e);
-    }
+        rc = fold_round0(&w, e);
+    if (rc == 0)
+        rc = store_turns_open(&w.done, s, TURNS_BY_ROUND, 0, e);
+    if (rc == 0)
+        rc = read_next(&w, e);
+    if (rc == 0)
+        rc = decide_all(&w, e);
     if (rc == 0)
         rc = complete_until(&w, INT64_MAX, e);
     if (rc == 0)
-        take_budget(&w);
+        rc = take_budget(&w, e);
+    store_turns_close(w.done);
     for (size_t i = 0; i < w.n_sets; i++)
         edges_free(&w.sets[i]);
     free(w.sets);
-    free(w.done);
     free(w.calls);
     return rc;
 }

@@ -7,10 +7,10 @@
  * Influence of a signal (the paper's): the share of decisions whose choice is another one when that signal
  * is replaced by its mean for every fuzzer and everything else, the draw too, stays as it was.  Turns of
  * the warm-up compare nothing: they are counted apart, and no share is of them. */
-#ifndef CAROL_CAMPAIGN_EXPLAIN_H
-#define CAROL_CAMPAIGN_EXPLAIN_H
+#ifndef CAROL_JOURNAL_EXPLAIN_H
+#define CAROL_JOURNAL_EXPLAIN_H
 
-#include "campaign/fold.h"
+#include "journal/fold.h"
 
 struct explained {
     struct store_turn row; /* also what came of it */
@@ -40,6 +40,11 @@ struct influence {
     bool predicts;     /* it expects something of each fuzzer: */
     uint64_t explored; /* choices whose prediction was not the highest */
 };
+
+/* Of the decisions in which fuzzers were compared, those after the warm-up. */
+double influence_share(const struct influence *f, uint64_t part);
+/* Signals by influence, the strongest first, ties in the order of METHOD §4. */
+void influence_order(const struct influence *f, int order[SIGNAL_COUNT]);
 
 CAROL_MUST_CHECK int explain_campaign(struct influence *f, struct store *s,
                                       const struct fold_settings *st, struct err *e);

@@ -1,18 +1,18 @@
 /* fold: what the campaign knows, as a fold over its journal: ledger, reward bounds, contexts, scheduler,
- * tally.  The running campaign and the replay of its journal call exactly these functions, in the same
- * order, so they cannot come to different states.
+ * tally.  The running campaign, a simulated one and the replay of a journal call exactly these functions, in
+ * the same order, so they cannot come to different states.  Nobody else writes to a fold.
  *
  *     fold_init(&f, &settings, &e);
- *     fold_seeds(&f, sets, n);                     // round 0
+ *     fold_seeds(&f, &news);                       // round 0
  *     fold_decide(&f, now, worker, dropped, &d);   // every decision ...
- *     fold_turn(&f, &row, &d, sets, n);            // ... and every completed turn, in the order they happened
+ *     fold_turn(&f, &row, &d, &news);              // ... and every completed turn, in the order they happened
  */
-#ifndef CAROL_CAMPAIGN_FOLD_H
-#define CAROL_CAMPAIGN_FOLD_H
+#ifndef CAROL_JOURNAL_FOLD_H
+#define CAROL_JOURNAL_FOLD_H
 
-#include "campaign/tally.h"
 #include "context/context.h"
 #include "fuzzer/fuzzer.h"
+#include "journal/tally.h"
 #include "reward/ledger.h"
 #include "reward/reward.h"
 #include "sched/sched.h"
@@ -36,8 +36,17 @@ struct fold {
     struct context *context;
     struct sched *sched;
     struct tally tally;
-    uint64_t t;     /* decisions served */
-    uint32_t round; /* turns completed */
+    int64_t turn_ns; /* T_I */
+    uint64_t t;      /* decisions served */
+    uint32_t round;  /* turns completed */
+};
+
+/* What the inputs of a turn showed. */
+struct news {
+    const struct edges *sets; /* one per input */
+    size_t n;
+    struct store_call *calls; /* indirect calls seen; the fold leaves those that were new */
+    size_t n_calls;
 };
 
 /* The scheduler of a fold as it is at the start; free with sched_free. */
@@ -45,7 +54,7 @@ CAROL_MUST_CHECK int fold_sched(const struct fold_settings *s, struct sched **ou
 CAROL_MUST_CHECK int fold_init(struct fold *f, const struct fold_settings *s, struct err *e);
 void fold_free(struct fold *f);
 
-void fold_seeds(struct fold *f, const struct edges *sets, size_t n);
+void fold_seeds(struct fold *f, struct news *n);
 /* From the next decision on the campaign has this budget (0: no end). */
 void fold_budget(struct fold *f, int64_t budget_ns);
 /* Serve decision number ++t: read the contexts, ask the scheduler, note the dispatch. */
@@ -54,14 +63,13 @@ void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, s
  * says; then d->choice, be it whose it may, is running. */
 void fold_ask(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d);
 void fold_dispatched(struct fold *f, const struct decision *d);
-/* How long the turn of d may be (SPEC 2): floor(T_I / mean duration of one cycle of its fuzzer) cycles, by
- * time alone while that is unknown; left_ns of the budget are left (0: it has none). */
-struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t turn_ns,
-                             int64_t left_ns);
+/* How long the turn of d may be (METHOD §2), left_ns of the budget being left (0: it has none). */
+struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t left_ns);
+/* Is it too late for another turn?  None starts in the last twelfth of a turn (METHOD §2). */
+bool fold_too_late(const struct fold *f, int64_t now_ns);
 /* Complete a turn: sets row's round, new_edges, raw, reward, rarity and sec from what its inputs
  * covered (row->state says COMMITTED, VOID or LATE, row->end_ns when), and learns from it if it is a committed
  * one.  A late one had no decision: d is not looked at. */
-void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d,
-               const struct edges *sets, size_t n);
+void fold_turn(struct fold *f, struct store_turn *row, const struct decision *d, struct news *n);
 
 #endif

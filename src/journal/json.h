@@ -1,0 +1,17 @@
+/* json: what the journal says, for programs: the fields of METHOD §9, schema 1, computed nowhere else. */
+#ifndef CAROL_JOURNAL_JSON_H
+#define CAROL_JOURNAL_JSON_H
+
+#include "journal/explain.h"
+#include "journal/journal.h"
+#include "journal/status.h"
+
+#include <jansson.h>
+
+json_t *status_json(const struct status *st);
+/* One decision and what came of it; why: explain_why. */
+json_t *explain_turn_json(const struct journal *j, const struct explained *x, const char *why);
+/* The choices of a campaign and what moved them. */
+json_t *influence_json(const struct journal *j, const struct influence *f);
+
+#endif

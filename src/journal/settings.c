@@ -1,0 +1,375 @@
+/* settings: the table, and what it drives: defaults, words of the user, the record. */
+#include "journal/settings.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+#include "proc/loop.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DAY_NS (86400 * NS_PER_S)
+
+#define AT(field) offsetof(struct settings, field)
+/* Help wraps by hand: a line has 74 columns. */
+const struct setting settings_table[] = {
+    {"build", SET_PATH, AT(build), "build", 'b', "DIR", .help = "what 'carol build' made"},
+    {"target", SET_TEXT, AT(target), "target", 0, "NAME",
+     .help = "which target of it, when there are several"},
+    {"seeds", SET_PATHS, AT(seeds), "seeds", 'i', "PATH",
+     .help = "file, directory, zip or AFL output directory; may be repeated\n"
+             "(default: what the build left as NAME_seed_corpus.zip)"},
+    {NULL, SET_PATH, AT(out), "out", 'o', "DIR", .help = "the campaign's directory, new"},
+    {NULL, SET_RESUME, AT(out), "resume", 0, "DIR", .again = true,
+     .help = "go on with a campaign (after Ctrl-C, kill -9, power loss); only\n"
+             "options marked * may be given with it"},
+    {"jobs", SET_INT, AT(jobs), "jobs", 'j', "N", .lo = 1, .hi = 256,
+     .help = "cores to use (default: all)"},
+    {"budget_ns", SET_TIME, AT(budget_ns), "duration", 'd', "TIME", .hi = INT64_MAX, .again = true,
+     .help = "budget: 90, 90s, 15m, 2h, 1d (default, or 0: until Ctrl-C)"},
+    {"turn_ns", SET_TIME, AT(turn_ns), "turn", 0, "TIME", .lo = 100 * NS_PER_MS, .hi = DAY_NS,
+     .help = "length of a turn (default: by the budget, from 2s to 120s)"},
+    {"scheduler", SET_TEXT, AT(scheduler), "scheduler", 's', "NAME", .preset = "contextual",
+     .help = "contextual (default), phase, bandfuzz, autofz, legion, equal,\n"
+             "random, single:FUZZER"},
+    {"params", SET_PARAMS, AT(params), "sched-opt", 0, "KEY=VALUE",
+     .help = "an option of the scheduler; may be repeated; 'help' lists them"},
+    {"fuzzers", SET_NAMES, AT(fuzzers), "fuzzers", 'f', "LIST",
+     .help = "paper, all, or names: ${FUZZERS}\n(default: all)"},
+    {"seed", SET_U64, AT(seed), "seed", 0, "N", .hi = UINT64_MAX,
+     .help = "of all random numbers (default: from the clock, recorded)"},
+    {"reward", SET_REWARD, AT(reward), "reward", 0, "NAME", .preset = "coverage_interval",
+     .help = "coverage_interval (default), frontier_branch, rarity_density"},
+    {"neutral_filter", SET_FLAG, AT(share_new_only), "share-new-only",
+     .help = "share only inputs with a new edge on the neutral build"},
+    {"dict", SET_PATH, AT(dict), "dict", 'x', "FILE",
+     .help = "dictionary (default: what the build left as NAME.dict)"},
+    {"mem_bytes", SET_MEMORY, AT(mem_bytes), "memory", 'm', "SIZE", .preset = "2G",
+     .lo = (uint64_t)16 << 20, .hi = UINT64_MAX,
+     .help = "address space of a target: 512M, 2G (default: 2G)"},
+    {"timeout_ms", SET_U32, AT(timeout_ms), "timeout", 'T', "MS", .preset = "1000", .lo = 1,
+     .hi = 600000, .help = "per input (default: 1000)"},
+    {"args", SET_WORDS, AT(args)},
+    {NULL, SET_TIME, AT(plateau_ns), "stop-on-plateau", 0, "TIME", .hi = INT64_MAX, .again = true,
+     .help = "end after that long without a new edge"},
+    {NULL, SET_FLAG, AT(stop_on_crash), "stop-on-crash", .again = true,
+     .help = "end at the first crash, with exit code 1"},
+    {NULL, SET_TEXT, AT(engines), "engines", 0, "DIR", .again = true,
+     .help = "fuzzers of your own"},
+    {NULL, SET_FLAG, AT(quiet), "quiet", 'q', .again = true, .help = "no progress"},
+};
+const size_t settings_count = sizeof settings_table / sizeof *settings_table;
+
+/* --- words of the user --------------------------------------------------------------------------- */
+
+static char *absolute(const char *path)
+{
+    char cwd[PATH_MAX];
+    return path[0] == '/' || !getcwd(cwd, sizeof cwd) ? xstrdup(path) : fs_join(cwd, path);
+}
+
+static void replace(char **field, char *value)
+{
+    free(*field);
+    *field = value;
+}
+
+/* As the user knows it: "-j", "--turn". */
+static const char *name_of(const struct setting *st, char out[32])
+{
+    if (st->letter)
+        snprintf(out, 32, "-%c", st->letter);
+    else
+        snprintf(out, 32, "--%s", st->flag);
+    return out;
+}
+
+static int set_time(int64_t *ns, const struct setting *st, const char *text, struct err *e)
+{
+    char name[32];
+    int rc = str_to_time(text, name_of(st, name), ns, e);
+    if (rc == 0 && st->lo && (*ns < (int64_t)st->lo || *ns > (int64_t)st->hi))
+        rc = err_usage(e, "%s: '%s' is not from %.1f s to %.0f s", name, text,
+                       (double)st->lo / 1e9, (double)st->hi / 1e9);
+    return rc;
+}
+
+static int set_memory(uint64_t *bytes, const struct setting *st, const char *text, struct err *e)
+{
+    char name[32];
+    int rc = str_to_mem(text, name_of(st, name), bytes, e);
+    if (rc == 0 && *bytes < st->lo)
+        rc = err_usage(e, "%s: no target lives in less than %lluM; the default is %s", name,
+                       (unsigned long long)(st->lo >> 20), st->preset);
+    return rc;
+}
+
+static int set_reward(enum reward_kind *kind, const char *text, struct err *e)
+{
+    *kind = reward_kind_of(text);
+    return *kind ? 0
+                 : err_usage(e,
+                             "--reward: '%s' is none of coverage_interval, frontier_branch, "
+                             "rarity_density",
+                             text);
+}
+
+int settings_set(struct settings *s, const struct setting *st, const char *text, struct err *e)
+{
+    void *p = (char *)s + st->at;
+    char name[32];
+    uint64_t n = 0;
+    int rc = 0;
+    switch (st->kind) {
+    case SET_TEXT: replace(p, xstrdup(text)); break;
+    case SET_PATH: replace(p, absolute(text)); break;
+    case SET_PATHS: strv_take(p, absolute(text)); break;
+    case SET_RESUME:
+        replace(p, absolute(text));
+        s->resume = true;
+        break;
+    case SET_NAMES:
+        strv_split(p, text, ',');
+        if (!((struct strv *)p)->n)
+            rc = err_usage(e, "%s '%s' names no fuzzer", name_of(st, name), text);
+        break;
+    case SET_WORDS: strv_add(p, text); break;
+    case SET_PARAMS: {
+        char *was = *(char **)p;
+        *(char **)p = was ? str_fmt("%s,%s", was, text) : xstrdup(text);
+        free(was);
+        break;
+    }
+    case SET_TIME: rc = set_time(p, st, text, e); break;
+    case SET_MEMORY: rc = set_memory(p, st, text, e); break;
+    case SET_INT:
+    case SET_U32:
+    case SET_U64:
+        rc = str_to_u64(text, name_of(st, name), st->lo, st->hi, &n, e);
+        if (st->kind == SET_U64)
+            *(uint64_t *)p = n;
+        else
+            *(uint32_t *)p = (uint32_t)n; /* an int is in range too: hi says so */
+        break;
+    case SET_FLAG: *(bool *)p = true; break;
+    case SET_REWARD: rc = set_reward(p, text, e); break;
+    case SET_NONE: BUG("a setting without a kind");
+    }
+    return rc;
+}
+
+int settings_defaults(struct settings *s, struct err *e)
+{
+    cpu_set_t set;
+    struct timespec ts;
+    int rc = 0;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    *s = (struct settings){.seed = (uint64_t)ts.tv_sec * 1000 + (uint64_t)(ts.tv_nsec / 1000000)};
+    s->jobs = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    for (size_t i = 0; rc == 0 && i < settings_count; i++)
+        if (settings_table[i].preset)
+            rc = settings_set(s, &settings_table[i], settings_table[i].preset, e);
+    return rc;
+}
+
+int64_t settings_turn(int64_t budget_ns, int jobs)
+{
+    int64_t budget = budget_ns ? budget_ns : DAY_NS;
+    double ns = (double)budget * jobs / 4320;
+    return ns < 2e9 ? 2 * NS_PER_S : ns > 120e9 ? 120 * NS_PER_S : (int64_t)ns;
+}
+
+int settings_resolve(struct settings *o, const struct table *t, struct err *e)
+{
+    struct fold_settings st;
+    struct sched *s = NULL;
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    if (!o->turn_ns)
+        o->turn_ns = settings_turn(o->budget_ns, o->jobs);
+    settings_fold(o, t, &st);
+    int rc = fold_sched(&st, &s, e);
+    if (rc < 0)
+        return rc;
+    sched_describe(s, &b);
+    sched_free(s);
+    replace(&o->params, buf_take(&b));
+    return 0;
+}
+
+void settings_fold(const struct settings *o, const struct table *t, struct fold_settings *s)
+{
+    *s = (struct fold_settings){.table = t,
+                                .fuzzers = &o->fuzzers,
+                                .scheduler = o->scheduler,
+                                .params = o->params,
+                                .workers = o->jobs,
+                                .seed = o->seed,
+                                .turn_ns = o->turn_ns,
+                                .budget_ns = o->budget_ns,
+                                .reward = o->reward};
+}
+
+/* --- the record ---------------------------------------------------------------------------------- */
+
+void facts_add(struct facts *f, const char *key, char *value)
+{
+    XGROW(f->v, f->n, f->cap);
+    f->v[f->n++] = (struct store_fact){xstrdup(key), value};
+}
+
+void facts_free(struct facts *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        free((void *)(uintptr_t)f->v[i].key);
+        free((void *)(uintptr_t)f->v[i].value);
+    }
+    free(f->v);
+    *f = (struct facts){0};
+}
+
+static char *join(const struct strv *l, char sep)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    for (size_t i = 0; i < l->n; i++) {
+        if (i)
+            buf_add(&b, &sep, 1);
+        buf_str(&b, l->v[i]);
+    }
+    return buf_take(&b);
+}
+
+/* A line per word.  An empty word is written \-, a line break in one \n, a backslash twice. */
+static char *to_lines(const struct strv *l)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    for (size_t i = 0; i < l->n; i++) {
+        if (i)
+            buf_str(&b, "\n");
+        if (!*l->v[i])
+            buf_str(&b, "\\-");
+        for (const char *c = l->v[i]; *c; c++)
+            if (*c == '\n')
+                buf_str(&b, "\\n");
+            else
+                buf_printf(&b, *c == '\\' ? "\\%c" : "%c", *c);
+    }
+    return buf_take(&b);
+}
+
+static void from_lines(struct strv *l, const char *text)
+{
+    strv_split(l, text, '\n');
+    for (size_t i = 0; i < l->n; i++) {
+        char *to = l->v[i];
+        for (const char *c = l->v[i]; *c; c++) {
+            bool escape = *c == '\\' && c[1] && strchr("-n\\", c[1]);
+            c += escape;
+            if (!escape || *c != '-')
+                *to++ = escape && *c == 'n' ? '\n' : *c;
+        }
+        *to = '\0';
+    }
+}
+
+static char *to_text(const struct setting *st, const struct settings *s)
+{
+    const void *p = (const char *)s + st->at;
+    switch (st->kind) {
+    case SET_TEXT:
+    case SET_PATH:
+    case SET_PARAMS:
+    case SET_RESUME: return xstrdup(*(char *const *)p ? *(char *const *)p : "");
+    case SET_NAMES: return join(p, ',');
+    case SET_PATHS:
+    case SET_WORDS: return to_lines(p);
+    case SET_INT: return str_fmt("%d", *(const int *)p);
+    case SET_TIME: return str_fmt("%lld", (long long)*(const int64_t *)p);
+    case SET_MEMORY:
+    case SET_U64: return str_fmt("%llu", (unsigned long long)*(const uint64_t *)p);
+    case SET_U32:
+    case SET_REWARD: return str_fmt("%u", *(const uint32_t *)p);
+    case SET_FLAG: return xstrdup(*(const bool *)p ? "1" : "0");
+    case SET_NONE: break;
+    }
+    BUG("unknown kind of setting");
+}
+
+static void from_text(const struct setting *st, struct settings *s, const char *text)
+{
+    void *p = (char *)s + st->at;
+    switch (st->kind) {
+    case SET_TEXT:
+    case SET_PATH:
+    case SET_PARAMS:
+    case SET_RESUME: replace(p, *text ? xstrdup(text) : NULL); break;
+    case SET_NAMES:
+        strv_free(p);
+        strv_split(p, text, ',');
+        break;
+    case SET_PATHS:
+    case SET_WORDS:
+        strv_free(p);
+        from_lines(p, text);
+        break;
+    case SET_INT: *(int *)p = (int)strtol(text, NULL, 10); break;
+    case SET_TIME: *(int64_t *)p = strtoll(text, NULL, 10); break;
+    case SET_MEMORY:
+    case SET_U64: *(uint64_t *)p = strtoull(text, NULL, 10); break;
+    case SET_U32:
+    case SET_REWARD: *(uint32_t *)p = (uint32_t)strtoul(text, NULL, 10); break;
+    case SET_FLAG: *(bool *)p = *text == '1'; break;
+    case SET_NONE: BUG("unknown kind of setting");
+    }
+}
+
+void settings_facts(const struct settings *s, struct facts *out)
+{
+    for (size_t i = 0; i < settings_count; i++)
+        if (settings_table[i].key)
+            facts_add(out, settings_table[i].key, to_text(&settings_table[i], s));
+}
+
+int settings_read(struct settings *s, struct store *store, struct err *e)
+{
+    for (size_t i = 0; i < settings_count; i++) {
+        const struct setting *st = &settings_table[i];
+        char *text = NULL;
+        int rc = st->key ? store_get(store, st->key, &text, e) : 0;
+        if (rc < 0)
+            return rc;
+        if (st->key && !text)
+            return err_usage(e,
+                             "the campaign's record lacks the setting '%s': it was not begun by "
+                             "this version of carol, or its start was cut off before anything "
+                             "was stored; start a new one",
+                             st->key);
+        if (text)
+            from_text(st, s, text);
+        free(text);
+    }
+    return 0;
+}
+
+void settings_free(struct settings *s)
+{
+    for (size_t i = 0; i < settings_count; i++) {
+        void *p = (char *)s + settings_table[i].at;
+        switch (settings_table[i].kind) {
+        case SET_TEXT:
+        case SET_PATH:
+        case SET_PARAMS:
+        case SET_RESUME: replace(p, NULL); break;
+        case SET_NAMES:
+        case SET_PATHS:
+        case SET_WORDS: strv_free(p); break;
+        default: break;
+        }
+    }
+    *s = (struct settings){0};
+}

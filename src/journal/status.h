@@ -1,0 +1,38 @@
+/* status: the state of a campaign as people and programs see it: the tally of its turns, and gauges that are
+ * no fold over them. */
+#ifndef CAROL_JOURNAL_STATUS_H
+#define CAROL_JOURNAL_STATUS_H
+
+#include "journal/tally.h"
+#include "store/store.h"
+
+#define GAUGE_SLOTS 256 /* the most a campaign has */
+
+/* What a running campaign keeps beside its fold, and what the store can tell of one. */
+struct gauges {
+    int64_t elapsed_ns;
+    uint64_t seeds, crashes, hangs; /* distinct inputs in the store */
+    int n_slots;
+    struct store_slot slot[GAUGE_SLOTS];
+    uint64_t dropped; /* a bit per fuzzer that takes no part */
+    char why[CONTEXT_MAX_ARMS][128];
+};
+
+static inline bool gauge_dropped(const struct gauges *g, int arm)
+{
+    return g->dropped >> arm & 1;
+}
+
+struct status {
+    const char *state; /* running, ended, interrupted */
+    bool simulated;
+    struct tally tally;
+    struct gauges gauges;
+};
+
+/* Of the campaign in that directory, also while it runs. */
+CAROL_MUST_CHECK int status_load(struct status *st, const char *out, struct err *e);
+/* Seeds, crashes, hangs, time and slots from the store. */
+CAROL_MUST_CHECK int gauges_load(struct gauges *g, struct store *s, struct err *e);
+
+#endif

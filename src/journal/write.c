@@ -1,0 +1,311 @@
+/* write: builds the store's steps from what a campaign knows.  Decides nothing. */
+#include "journal/write.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* --- facts --------------------------------------------------------------------------------------- */
+
+static void add_host(struct facts *f)
+{
+    struct utsname u;
+    char line[256];
+    uname(&u);
+    facts_add(f, "host.kernel", str_fmt("%s %s %s", u.sysname, u.release, u.machine));
+    facts_add(f, "host.name", xstrdup(u.nodename));
+    facts_add(f, "host.cpus", str_fmt("%ld", sysconf(_SC_NPROCESSORS_ONLN)));
+    if (fs_read_line("/proc/sys/kernel/core_pattern", line, sizeof line))
+        facts_add(f, "host.core_pattern", xstrdup(line));
+    if (fs_read_line("/proc/loadavg", line, sizeof line))
+        facts_add(f, "host.loadavg", xstrdup(line));
+}
+
+static void add_budget(struct facts *f, int64_t t, int64_t ns)
+{
+    char *key = str_fmt("budget@%lld", (long long)t);
+    facts_add(f, key, str_fmt("%lld", (long long)ns));
+    facts_add(f, "budget_now", str_fmt("%lld", (long long)ns));
+    free(key);
+}
+
+/* Puts them, frees them. */
+static int put(struct store *s, struct facts *f, struct err *e)
+{
+    int rc = store_put(s, f->v, f->n, e);
+    facts_free(f);
+    return rc;
+}
+
+int journal_start(struct store *s, const struct settings *o, const struct table *t, bool simulated,
+                  struct err *e)
+{
+    struct facts f = {0};
+    settings_facts(o, &f);
+    add_budget(&f, 1, o->budget_ns);
+    facts_add(&f, "edges_total", str_fmt("%u", t->n_edges));
+    facts_add(&f, "build_id", xstrdup(t->build_id));
+    if (simulated)
+        facts_add(&f, "simulated", xstrdup("1"));
+    else
+        add_host(&f);
+    return put(s, &f, e);
+}
+
+int journal_set_budget(struct store *s, int64_t t, int64_t ns, struct err *e)
+{
+    struct facts f = {0};
+    add_budget(&f, t, ns);
+    return put(s, &f, e);
+}
+
+int journal_budget_at(struct store *s, int64_t t, int64_t *ns, struct err *e)
+{
+    char *key = str_fmt("budget@%lld", (long long)t), *text;
+    int rc = store_get(s, key, &text, e);
+    if (rc == 0 && text) {
+        *ns = strtoll(text, NULL, 10);
+        rc = 1;
+    }
+    free(key);
+    free(text);
+    return rc;
+}
+
+int journal_set_dropped(struct store *s, const char *fuzzer, const char *why, struct err *e)
+{
+    struct facts f = {0};
+    char *key = str_fmt("dropped.%s", fuzzer);
+    facts_add(&f, key, xstrdup(why));
+    free(key);
+    return put(s, &f, e);
+}
+
+int journal_dropped(struct store *s, const char *fuzzer, char **why, struct err *e)
+{
+    char *key = str_fmt("dropped.%s", fuzzer);
+    int rc = store_get(s, key, why, e);
+    free(key);
+    if (rc == 0 && *why && !**why) {
+        free(*why);
+        *why = NULL;
+    }
+    return rc;
+}
+
+int journal_seeds_state(struct store *s, enum seeds_state *out, struct err *e)
+{
+    char *done;
+    int rc = store_get(s, "seeds_done", &done, e);
+    *out = !done ? SEEDS_OPEN : strcmp(done, "none") == 0 ? SEEDS_NONE_RUNS : SEEDS_MEASURED;
+    free(done);
+    return rc;
+}
+
+int journal_is_simulated(struct store *s, bool *yes, struct err *e)
+{
+    char *said;
+    int rc = store_get(s, "simulated", &said, e);
+    *yes = said != NULL;
+    free(said);
+    return rc;
+}
+
+int journal_check_build(struct store *s, const struct table *t, const char *build, struct err *e)
+{
+    char *was;
+    int rc = store_get(s, "build_id", &was, e);
+    if (rc == 0 && was && strcmp(was, t->build_id) != 0)
+        rc = err_usage(
+            e,
+            "the neutral build in %s is not the one this campaign was begun on, so its edges "
+            "have other numbers: restore that build, or start a new campaign with another -o",
+            build);
+    free(was);
+    return rc;
+}
+
+/* --- what was measured --------------------------------------------------------------------------- */
+
+static bool runs_through(const struct eval_result *r)
+{
+    return r->status == RUN_OK || r->status == RUN_EXIT;
+}
+
+static bool opens_an_edge(const struct ledger *l, const struct edges *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (l->first_round[s->ids[i]] == LEDGER_NEVER)
+            return true;
+    return false;
+}
+
+/* Everything a commit says of the inputs, with the memory it points to. */
+struct draft {
+    struct store_result *results;
+    struct buf *edges;
+    struct edges *sets;
+    struct store_call *calls;
+    struct news news;
+};
+
+/* only_new: the ledger that says what is new; NULL: all that run through are shared. */
+static void draft_make(struct draft *d, struct measured *m, const struct ledger *only_new)
+{
+    d->results = xcalloc(m->n, sizeof *d->results);
+    d->edges = xcalloc(m->n, sizeof *d->edges);
+    d->sets = xcalloc(m->n, sizeof *d->sets);
+    d->calls = xcalloc(m->n_calls, sizeof *d->calls);
+    for (size_t i = 0; i < m->n; i++) {
+        const struct eval_result *r = &m->results[i];
+        d->edges[i] = (struct buf)BUF_INIT(BUF_TEXT_MAX);
+        d->sets[i] = r->edges;
+        edges_encode(&r->edges, &d->edges[i]);
+        bool good = runs_through(r);
+        m->n_good += good;
+        d->results[i] = (struct store_result){
+            .seed = m->seeds[i],
+            .status = (int)r->status,
+            .signal = r->signal,
+            .cpu_us = r->cpu_us,
+            .edges = d->edges[i].p,
+            .edges_size = d->edges[i].len,
+            .share = good && (!only_new || opens_an_edge(only_new, &r->edges)),
+            .quarantine = r->status == RUN_QUARANTINED,
+            .crash = r->status == RUN_CRASH};
+    }
+    for (size_t i = 0; i < m->n_calls; i++)
+        d->calls[i] = (struct store_call){m->calls[i].caller, m->calls[i].callee};
+    d->news = (struct news){d->sets, m->n, d->calls, m->n_calls};
+}
+
+/* Passes the answers on. */
+static void draft_free(struct draft *d, struct measured *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->fresh)
+            m->fresh[i] = d->results[i].fresh;
+        buf_free(&d->edges[i]);
+    }
+    free(d->results);
+    free(d->edges);
+    free(d->sets);
+    free(d->calls);
+}
+
+/* Initial seeds that crash or hang are findings, given to nobody. */
+int journal_seeds(struct store *s, struct fold *f, struct measured *m, struct err *e)
+{
+    struct draft d;
+    struct facts facts = {0};
+    draft_make(&d, m, NULL);
+    for (size_t i = 0; i < m->n; i++) {
+        d.results[i].hang = m->results[i].status == RUN_TIMEOUT;
+        d.results[i].crash = d.results[i].crash || d.results[i].hang;
+    }
+    fold_seeds(f, &d.news);
+    facts_add(&facts, "seed_edges", str_fmt("%u", f->tally.seed_edges));
+    facts_add(&facts, "seeds_done", xstrdup(m->n_good ? "1" : "none"));
+    struct store_commit c = {.results = d.results,
+                             .n = m->n,
+                             .calls = d.calls,
+                             .n_calls = d.news.n_calls,
+                             .facts = facts.v,
+                             .n_facts = facts.n};
+    int rc = store_seeds_commit(s, &c, e);
+    draft_free(&d, m);
+    facts_free(&facts);
+    return rc;
+}
+
+/* --- turns --------------------------------------------------------------------------------------- */
+
+int journal_begin(struct store *s, struct store_turn *row, const struct decision *d,
+                  const struct journal_begin *b, struct inputs *imports, struct err *e)
+{
+    struct buf record = BUF_INIT(BUF_TEXT_MAX);
+    row->id = (int64_t)d->t;
+    row->state = TURN_RUNNING;
+    row->arm = d->choice;
+    row->slot = d->worker;
+    row->start_ns = d->now_ns;
+    decision_encode(d, &record);
+    struct store_claim claim = {.decision = record.p,
+                                .decision_size = record.len,
+                                .fuzzer = b->fuzzer,
+                                .number = b->number,
+                                .max_inputs = b->max_inputs,
+                                .max_bytes = b->max_bytes};
+    int rc = store_turn_begin(s, row, &claim, imports, e);
+    buf_free(&record);
+    return rc;
+}
+
+/* A crash that only the neutral build shows is a crash of the turn all the same. */
+static int count_neutral_crashes(struct store *s, struct store_turn *row, const struct measured *m,
+                                 struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < m->n; i++) {
+        bool known = true;
+        if (m->results[i].status == RUN_CRASH)
+            rc = store_crash_known(s, m->seeds[i], &known, e);
+        row->crashes += !known;
+    }
+    return rc;
+}
+
+static void settle_account(struct store_slot *a, int64_t wall_ns)
+{
+    a->wall_ns = wall_ns;
+    a->idle_ns = wall_ns - a->start_ns - a->fuzz_ns - a->eval_ns;
+}
+
+int journal_commit(struct store *s, struct fold *f, struct store_turn *row,
+                   const struct decision *d, struct measured *m, struct store_slot *account,
+                   bool share_new_only, struct err *e)
+{
+    struct draft draft;
+    struct buf state = BUF_INIT(BUF_TEXT_MAX);
+    char unknown[32];
+    int rc = count_neutral_crashes(s, row, m, e);
+    if (rc < 0)
+        return rc;
+    draft_make(&draft, m, share_new_only ? &f->ledger : NULL);
+    row->at_decision = (int64_t)f->t;
+    fold_turn(f, row, d, &draft.news);
+    sched_save(f->sched, &state);
+    account->start_ns += row->startup_ns;
+    account->fuzz_ns += row->active_ns;
+    account->eval_ns += row->eval_ns;
+    settle_account(account, row->end_ns);
+    snprintf(unknown, sizeof unknown, "%llu", (unsigned long long)f->tally.no_predecessor);
+    struct store_fact fact = {"no_predecessor", unknown};
+    struct store_commit c = {.results = draft.results,
+                             .n = m->n,
+                             .calls = draft.calls,
+                             .n_calls = draft.news.n_calls,
+                             .sched = state.p,
+                             .sched_size = state.len,
+                             .account = account,
+                             .facts = &fact,
+                             .n_facts = 1};
+    rc = store_turn_commit(s, row, &c, e);
+    draft_free(&draft, m);
+    buf_free(&state);
+    return rc;
+}
+
+int journal_rest(struct store *s, int64_t wall_ns, struct store_slot *slots, int n_slots,
+                 const char *reason, bool ended, struct err *e)
+{
+    struct store_fact state = {"state", ended ? "ended" : "interrupted"};
+    for (int i = 0; i < n_slots; i++)
+        settle_account(&slots[i], wall_ns);
+    return store_rest(s, wall_ns, slots, n_slots, &state, 1, reason, e);
+}
