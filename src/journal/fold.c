@@ -10,6 +10,7 @@
 
 #define FALLBACK_BUDGET_NS (24 * 3600 * NS_PER_S) /* elapsed_frac of an endless campaign */
 #define FEW_CYCLES 10 /* where fewer fit into a turn it ends by time */
+#define OWED_TURNS 8  /* a fuzzer is not owed, and does not owe, more than so many turns */
 
 int fold_sched(const struct fold_settings *s, struct sched **out, struct err *e)
 {
@@ -118,7 +119,8 @@ static void settle(struct fold *f, const struct store_turn *row, const struct de
 {
     int64_t asked = d->turn_ns ? d->turn_ns : f->turn_ns;
     int64_t owed = f->tally.arm[row->arm].owed_ns + asked - row->active_ns;
-    f->tally.arm[row->arm].owed_ns = owed > asked ? asked : owed < -asked ? -asked : owed;
+    int64_t most = OWED_TURNS * f->turn_ns;
+    f->tally.arm[row->arm].owed_ns = owed > most ? most : owed < -most ? -most : owed;
 }
 
 bool fold_too_late(const struct fold *f, int64_t now_ns)

@@ -25,7 +25,7 @@ struct tally_arm {
     uint64_t turns, execs, cycles, offered, taken, exports, first_edges, crashes, hangs, deaths;
     int64_t startup_ns, active_ns;
     int64_t cycle_ns; /* of its completed cycles */
-    int64_t owed_ns;  /* what its turns were shorter than asked, within one turn (METHOD §2) */
+    int64_t owed_ns;  /* what its turns were shorter than asked (METHOD §2) */
     double last_reward;
 };
 

@@ -5,24 +5,24 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "campaign/fold.h"
-#include "campaign/replay.h"
-#include "campaign/tally.h"
-#include "store/store.h"
+#include "journal/status.h"
+#include "store_kit.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-static struct campaign_opts options(const char *scheduler, int arms, int jobs, int64_t budget_s)
+static struct settings options(const char *scheduler, int arms, int jobs, int64_t budget_s)
 {
     return fakes_options(fakes_dir, scheduler, arms, jobs, budget_s);
+}
+
+/* As `carol status` sees it. */
+static struct status status_now(void)
+{
+    struct status st;
+    char *out = fs_join(fakes_dir, "out");
+    OK(status_load(&st, out, &oops));
+    free(out);
+    return st;
 }
 
 static void replay_now(struct fakes *f, struct replay *r)
@@ -39,7 +39,9 @@ static void a_day_in_a_moment(void **state)
     fakes_run(&f, options("equal", 6, 4, 6 * 3600), &a);
     assert_true(a.turns > 600); /* 4 slots x 6 h / 120 s = 720 */
     assert_true(a.edges > 100);
-    assert_true(a.crashes > 0);
+    struct status st = status_now();
+    assert_true(st.gauges.crashes > 0);
+    assert_int_equal(st.tally.edges, a.edges);
     assert_int_equal(f.doubles, 0);
     for (int i = 0; i < 6; i++) {
         assert_true(a.arm[i].turns > 0);
@@ -81,7 +83,7 @@ static void dropped_anywhere_goes_on(void **state)
     struct fakes f;
     fakes_init(&f, 4);
     for (int life = 0; life < 40; life++) {
-        struct campaign_opts o = options("random", 4, 3, (4 + life % 5) * 3600);
+        struct settings o = options("random", 4, 3, (4 + life % 5) * 3600);
         o.resume = life > 0;
         o.budget_given = life % 5 > 1;
         struct loop *l = loop_new_virtual(life * 1000 * NS_PER_S);
@@ -103,7 +105,7 @@ static void dropped_anywhere_goes_on(void **state)
         assert_true(r.n_open <= 3);
         replay_free(&r);
     }
-    struct campaign_opts o = options("random", 4, 3, 4 * 3600);
+    struct settings o = options("random", 4, 3, 4 * 3600);
     o.resume = true;
     struct tally a;
     fakes_run(&f, o, &a);
@@ -118,14 +120,10 @@ struct dealt {
     int64_t longest; /* how far a turn went beyond its length, ns */
 };
 
-static int note_turn(void *arg, const struct store_turn *row, const void *blob, size_t n,
-                     struct err *e)
+static void note_turn(struct dealt *t, const struct store_turn *row, const struct store_blob *blob)
 {
-    struct dealt *t = arg;
     struct decision d;
-    int rc = decision_decode(blob, n, &d, e);
-    if (rc < 0)
-        return rc;
+    OK(decision_decode(blob->data, blob->size, &d, &oops));
     assert_in_range(d.turn_ns, 30 * NS_PER_S, 120 * NS_PER_S);
     t->short_turns += d.turn_ns == 30 * NS_PER_S;
     t->long_turns += d.turn_ns == 120 * NS_PER_S;
@@ -133,18 +131,21 @@ static int note_turn(void *arg, const struct store_turn *row, const void *blob, 
     t->rounds = round > t->rounds ? (int)round : t->rounds;
     if (row->active_ns - d.turn_ns > t->longest)
         t->longest = row->active_ns - d.turn_ns;
-    return 0;
 }
 
 static void read_dealt(struct dealt *t)
 {
     struct store *s;
-    struct err e = {0};
+    struct store_turns *turns;
+    struct store_turn row;
+    struct store_blob blob;
     char *out = fs_join(fakes_dir, "out");
     *t = (struct dealt){0};
-    if (store_open(&s, out, STORE_READ, &e) < 0 ||
-        store_turns(s, TURNS_BY_ID, note_turn, t, &e) < 0)
-        fail_msg("%s", e.msg);
+    OK(store_open(&s, out, STORE_READ, &oops));
+    OK(store_turns_open(&turns, s, TURNS_BY_ID, 0, &oops));
+    while (store_turns_next(turns, &row, &blob, &oops) > 0)
+        note_turn(t, &row, &blob);
+    store_turns_close(turns);
     store_close(s);
     free(out);
 }
@@ -152,7 +153,7 @@ static void read_dealt(struct dealt *t)
 /* Dropped and resumed within phases and rounds, with another set of fuzzers able to run now and then. */
 static void live_and_die(struct fakes *f, const char *scheduler, int life)
 {
-    struct campaign_opts o = options(scheduler, 4, 3, 6 * 3600);
+    struct settings o = options(scheduler, 4, 3, 6 * 3600);
     struct campaign *c = NULL;
     struct err e = {0};
     struct replay r;
@@ -184,7 +185,7 @@ static void cores_by_shares(const char *scheduler)
     for (int life = 0; life < 15; life++)
         live_and_die(&f, scheduler, life);
     f.dies = -1;
-    struct campaign_opts o = options(scheduler, 4, 3, 6 * 3600);
+    struct settings o = options(scheduler, 4, 3, 6 * 3600);
     o.resume = true;
     fakes_run(&f, o, &a);
     assert_int_equal(f.doubles, 0);
@@ -226,7 +227,7 @@ struct flaky {
 
 struct flaky_test {
     struct timer end;
-    void (*done)(void *arg, const char *why);
+    void (*then)(void *arg, const char *why);
     void *arg;
     bool fails;
 };
@@ -235,13 +236,13 @@ static void flaky_end(void *arg)
 {
     struct flaky_test t = *(struct flaky_test *)arg;
     free(arg);
-    t.done(t.arg, t.fails ? "it did not feel like it" : NULL);
+    t.then(t.arg, t.fails ? "it did not feel like it" : NULL);
 }
 
 static struct flaky *the_flaky;
 
 static int flaky_selftest(void *arg, const struct instance_opts *o, const struct input *seeds,
-                          size_t n, void (*done)(void *done_arg, const char *why), void *done_arg,
+                          size_t n, void (*then)(void *then_arg, const char *why), void *then_arg,
                           struct err *e)
 {
     (void)arg;
@@ -251,7 +252,7 @@ static int flaky_selftest(void *arg, const struct instance_opts *o, const struct
     the_flaky->tests[arm]++;
     struct flaky_test *t = xcalloc(1, sizeof *t);
     *t =
-        (struct flaky_test){.done = done, .arg = done_arg, .fails = the_flaky->failures[arm]-- > 0};
+        (struct flaky_test){.then = then, .arg = then_arg, .fails = the_flaky->failures[arm]-- > 0};
     t->end = (struct timer){.fn = flaky_end, .arg = t};
     loop_timer(the_flaky->l, &t->end, loop_now(the_flaky->l) + NS_PER_S);
     return 0;
@@ -268,7 +269,7 @@ static void an_arm_has_three_tries_to_prove_itself(void **state)
     fakes_init(&f, 3);
     struct campaign_env env = fakes_env(&f, y.l);
     env.selftest = flaky_selftest;
-    struct campaign_opts o = options("equal", 3, 2, 3600);
+    struct settings o = options("equal", 3, 2, 3600);
     struct campaign *c = NULL;
     if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
         fail_msg("%s", e.msg);
@@ -276,8 +277,9 @@ static void an_arm_has_three_tries_to_prove_itself(void **state)
     assert_int_equal(y.tests[0], 3);
     assert_int_equal(y.tests[1], 3);
     assert_int_equal(y.tests[2], 1);
-    assert_true(!a->arm[0].dropped && a->arm[1].dropped && !a->arm[2].dropped);
-    assert_string_equal(a->arm[1].why, "it did not feel like it");
+    const struct gauges *g = campaign_gauges(c);
+    assert_int_equal(g->dropped, 2); /* the second */
+    assert_string_equal(g->why[1], "it did not feel like it");
     assert_true(a->arm[0].turns > 5 && a->arm[1].turns == 0 && a->arm[2].turns > 5);
     campaign_free(c);
     loop_free(y.l);
@@ -292,22 +294,18 @@ static void a_dying_arm_is_dropped(void **state)
     fakes_init(&f, 3);
     f.dies = 1;
     fakes_run(&f, options("equal", 3, 1, 3600), &a);
-    assert_true(a.arm[1].dropped);
+    struct status st = status_now();
+    assert_true(gauge_dropped(&st.gauges, 1));
+    assert_string_equal(st.gauges.why[1], "fake death");
     assert_int_equal(a.arm[1].turns, 3);
     assert_true(a.arm[0].turns > 5);
     f.dies = -1; /* mended: a resumed campaign tries it again */
-    struct campaign_opts o = options("equal", 3, 1, 7200);
+    struct settings o = options("equal", 3, 1, 7200);
     o.resume = o.budget_given = true;
     fakes_run(&f, o, &a);
-    assert_false(a.arm[1].dropped);
     assert_true(a.arm[1].turns > 5);
-    struct store *s;
-    char *out = fs_join(fakes_dir, "out");
-    assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
-    assert_int_equal(tally_load(&a, s, NULL), 0);
-    assert_false(a.arm[1].dropped);
-    store_close(s);
-    free(out);
+    st = status_now();
+    assert_false(gauge_dropped(&st.gauges, 1));
     fakes_free(&f);
 }
 
@@ -327,7 +325,8 @@ static void what_arrived_unnoted_is_not_taken_again(void **state)
     assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
     for (int64_t instance = 1; instance <= 3; instance++) {
         int64_t turn = 0;
-        assert_int_equal(store_undelivered(s, instance, &turn, NULL, NULL, NULL), 0);
+        struct inputs none = {0};
+        OK(store_undelivered(s, instance, &turn, &none, &oops));
         assert_int_equal(turn, 0);
     }
     store_close(s);
@@ -347,18 +346,48 @@ static void a_harvest_that_fails_loses_nothing(void **state)
     assert_int_equal(f.bad_reads, 0);
     fakes_free(&f);
     char *out = fs_join(fakes_dir, "out"), *queue = fs_join(out, "fuzzers/f0-0/queue");
-    struct store *s;
     struct buf found = BUF_INIT(1 << 20);
-    assert_int_equal(fs_read(queue, &found, NULL), 0);
+    OK(fs_read(queue, &found, &oops));
     assert_true(found.len > 10);
-    assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
+    int64_t entries = 0;
     for (size_t at = 0; at < found.len / 2; at++)
-        if (((const uint16_t *)(void *)found.p)[at] % 97) /* crashes are no entries */
-            assert_true(store_entry_seed(s, 1, (int64_t)at) > 0);
-    store_close(s);
+        entries += ((const uint16_t *)(void *)found.p)[at] % 97 != 0; /* crashes are no entries */
+    assert_int_equal(kit_query(out, "SELECT count(*) FROM entries e JOIN instances i ON i.id = "
+                                    "e.instance WHERE i.fuzzer = 'f0'"),
+                     entries);
     buf_free(&found);
     free(queue);
     free(out);
+}
+
+/* Cycles of a second, of a turn's eleventh part, longer than a turn, getting shorter, getting longer: over
+ * twenty turns each fuzzer was active for the same time, within 5 %. */
+static void turns_are_worth_the_same(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 5);
+    f.uneven = true;
+    fakes_run(&f, options("equal", 5, 1, 5 * 21 * 122), &a);
+    int64_t least = INT64_MAX, most = 0;
+    for (int i = 0; i < 5; i++) {
+        assert_true(a.arm[i].turns >= 20);
+        int64_t mean = a.arm[i].active_ns / (int64_t)a.arm[i].turns;
+        print_message("arm %d %.1f\n", i, (double)mean / 1e9);
+        least = mean < least ? mean : least;
+        most = mean > most ? mean : most;
+    }
+    print_message("ratio %.4f\n", (double)most / (double)least);
+    if ((double)most > 1.05 * (double)least)
+        fail_msg("the mean turn of one fuzzer is %.1f s, of another %.1f s", (double)most / 1e9,
+                 (double)least / 1e9);
+    /* where many cycles fit, the quota is in cycles */
+    char *out = fs_join(fakes_dir, "out");
+    assert_true(kit_query(out, "SELECT min(quota_cycles) FROM turns WHERE arm = 0 AND id > 5") >= 90);
+    assert_int_equal(kit_query(out, "SELECT max(quota_cycles) FROM turns WHERE arm = 2"), 0);
+    free(out);
+    fakes_free(&f);
 }
 
 static void a_budget_below_a_turn_is_one_turn(void **state)
@@ -383,7 +412,7 @@ static void without_a_choice_it_ends_and_says_so(void **state)
     struct loop *l = loop_new_virtual(0);
     struct campaign_env env = fakes_env(&f, l);
     struct campaign *c = NULL;
-    struct campaign_opts o = options("single:f1", 3, 2, 3600);
+    struct settings o = options("single:f1", 3, 2, 3600);
     assert_int_equal(campaign_new(&c, &o, &env, NULL, &e), 0);
     assert_true(campaign_run(c, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_ENV);
@@ -393,7 +422,7 @@ static void without_a_choice_it_ends_and_says_so(void **state)
     fakes_free(&f);
 }
 
-static void try_without_success(struct fakes *f, struct campaign_opts o, const char *why)
+static void try_without_success(struct fakes *f, struct settings o, const char *why)
 {
     struct loop *l = loop_new_virtual(0);
     struct campaign_env env = fakes_env(f, l);
@@ -405,7 +434,7 @@ static void try_without_success(struct fakes *f, struct campaign_opts o, const c
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     assert_non_null(strstr(e.msg, why));
     campaign_free(c);
-    campaign_opts_free(&o);
+    settings_free(&o);
     loop_free(l);
     assert_false(fs_exists(out));
     free(out);
@@ -418,7 +447,7 @@ static void what_never_began_is_not_in_the_way(void **state)
     struct tally a;
     fakes_init(&f, 2);
     try_without_success(&f, options("nonsense", 2, 1, 600), "nonsense");
-    struct campaign_opts o = options("equal", 2, 1, 600);
+    struct settings o = options("equal", 2, 1, 600);
     strv_take(&o.seeds, fs_join(fakes_dir, "missing"));
     try_without_success(&f, o, "missing");
     f.no_judge = true;
@@ -438,7 +467,7 @@ static void a_second_one_is_refused(void **state)
     struct loop *l = loop_new_virtual(0);
     struct campaign_env env = fakes_env(&f, l);
     struct campaign *c = NULL, *d = NULL;
-    struct campaign_opts o = options("equal", 2, 1, 600), p = options("equal", 2, 1, 600);
+    struct settings o = options("equal", 2, 1, 600), p = options("equal", 2, 1, 600);
     p.resume = true;
     assert_int_equal(campaign_new(&c, &o, &env, NULL, &e), 0);
     assert_true(campaign_new(&d, &p, &env, NULL, &e) < 0);
@@ -466,6 +495,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_harvest_that_fails_loses_nothing, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(turns_are_worth_the_same, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_budget_below_a_turn_is_one_turn, fakes_fresh_dir,
                                         fakes_remove_dir),

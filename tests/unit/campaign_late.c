@@ -4,49 +4,21 @@
 
 #include "base/fs.h"
 #include "base/log.h"
-#include "campaign/replay.h"
+#include "journal/status.h"
+#include "store_kit.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
 #define STRAY 501 /* deeper than any fake gets in these campaigns */
-
-static sqlite3 *open_record(void)
-{
-    sqlite3 *db;
-    char *path = fs_join(fakes_dir, "out/carol.db");
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    free(path);
-    return db;
-}
 
 /* The one number that an SQL query gives. */
 static int64_t ask(const char *sql)
 {
-    sqlite3 *db = open_record();
-    sqlite3_stmt *st;
-    if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) != SQLITE_OK || sqlite3_step(st) != SQLITE_ROW)
-        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-    int64_t v = sqlite3_column_int64(st, 0);
-    sqlite3_finalize(st);
-    sqlite3_close(db);
+    char *out = fs_join(fakes_dir, "out");
+    int64_t v = kit_query(out, sql);
+    free(out);
     return v;
-}
-
-/* As a carol wrote it that knew no late turns. */
-static void make_older(void)
-{
-    sqlite3 *db = open_record();
-    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
 }
 
 /* It is in the record, measured, and given to others if it may be. */
@@ -79,10 +51,10 @@ static void replays(struct fakes *f, int64_t decisions)
     replay_free(&r);
 }
 
-static struct campaign_opts options(const char *scheduler, int arms, int jobs, int64_t budget_s,
+static struct settings options(const char *scheduler, int arms, int jobs, int64_t budget_s,
                                     bool resume)
 {
-    struct campaign_opts o = fakes_options(fakes_dir, scheduler, arms, jobs, budget_s);
+    struct settings o = fakes_options(fakes_dir, scheduler, arms, jobs, budget_s);
     o.resume = o.budget_given = resume;
     return o;
 }
@@ -97,7 +69,7 @@ static void disk_is_full(bool full)
 }
 
 /* So many steps of the loop, then some with a full disk, then gone as with kill -9. */
-static void live_until_full(struct fakes *f, struct campaign_opts o, int steps, int full)
+static void live_until_full(struct fakes *f, struct settings o, int steps, int full)
 {
     struct loop *l = loop_new_virtual(1000 * NS_PER_S);
     struct campaign_env env = fakes_env(f, l);
@@ -116,7 +88,7 @@ static void live_until_full(struct fakes *f, struct campaign_opts o, int steps, 
 }
 
 /* So many steps of the loop, then gone as with kill -9. */
-static void live_for(struct fakes *f, struct campaign_opts o, int steps)
+static void live_for(struct fakes *f, struct settings o, int steps)
 {
     live_until_full(f, o, steps, 0);
 }
@@ -134,7 +106,12 @@ static void what_they_save_at_the_end_is_stored(void **state)
     all_stored(STRAY, STRAY + 3);
     /* counted, and in nobody's reward */
     assert_int_equal(a.edges, STRAY + 2 + 1);
-    assert_int_equal(a.seeds, ask("SELECT count(*) FROM seeds"));
+    struct status st;
+    char *out = fs_join(fakes_dir, "out");
+    OK(status_load(&st, out, &oops));
+    free(out);
+    assert_int_equal(st.gauges.seeds, ask("SELECT count(*) FROM seeds"));
+    assert_int_equal(st.tally.turns, a.turns);
     assert_int_equal(a.turns, ask("SELECT count(*) FROM turns WHERE id > 0"));
     assert_int_equal(ask("SELECT count(*) FROM turns WHERE id < 0 AND state = 5"), 3);
     assert_int_equal(ask("SELECT count(*) FROM turns WHERE id < 0 AND (reward <> 0 OR raw <> 0)"),
@@ -158,12 +135,10 @@ static void what_a_kill_left_is_stored_without_a_turn(void **state)
     live_for(&f, options("equal", 3, 1, 7200, false), 60);
     assert_int_equal(f.stray, STRAY + 2); /* two were idle, one in its turn */
     assert_false(is_stored(STRAY));
-    make_older();
     int64_t decisions = ask("SELECT max(id) FROM turns");
     f.stray = 0;
     fakes_run(&f, options("equal", 3, 1, 1, true), &a);
     all_stored(STRAY, STRAY + 2);
-    assert_int_equal(ask("PRAGMA user_version"), 2);
     replays(&f, decisions);
     /* the others are given them as soon as they run */
     fakes_run(&f, options("equal", 3, 1, 7200, true), &a);
@@ -284,7 +259,7 @@ static void a_crash_among_them_ends_the_campaign(void **state)
     assert_int_equal(ask("SELECT count(*) FROM turns WHERE state = 5 AND crashes AND round = 0"),
                      1);
     assert_int_equal(ask("SELECT max(id) FROM turns"), decisions);
-    struct campaign_opts o = options("equal", 2, 1, 7200, true);
+    struct settings o = options("equal", 2, 1, 7200, true);
     o.stop_on_crash = true;
     fakes_run(&f, o, &a);
     assert_int_equal(ask("SELECT max(id) FROM turns"), decisions);

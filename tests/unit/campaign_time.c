@@ -44,7 +44,7 @@ static void accounts_are_right(void)
 /* One life of so many steps, then gone as with kill -9; the second slot's turns end first. */
 static void live_for(struct fakes *f, bool resume, int steps)
 {
-    struct campaign_opts o = fakes_options(fakes_dir, "autofz", 4, 3, 24 * 3600);
+    struct settings o = fakes_options(fakes_dir, "autofz", 4, 3, 24 * 3600);
     struct loop *l = loop_new_virtual(1000 * NS_PER_S);
     struct campaign_env env = fakes_env(f, l);
     struct campaign *c = NULL;

@@ -4,12 +4,12 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/rng.h"
-#include "campaign/settings.h"
-#include "campaign/tally.h"
+#include "journal/settings.h"
 #include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,6 +32,7 @@ struct fake {
     uint16_t depth;      /* deepest it knows */
     uint64_t batch, offered;
     int64_t from, cycle_ns;
+    int turns;
     enum instance_event event;
 };
 
@@ -136,11 +137,22 @@ static void odd_finds(struct fake *k)
         append(k->queue, &crash, 2);
 }
 
+/* Of a second, of a turn's eleventh part, longer than a turn, getting shorter, getting longer. */
+static void change_cycle(struct fake *k)
+{
+    static const int64_t first_ms[] = {1000, 10950, 200000, 8000, 700};
+    static const double factor[] = {1, 1, 1, 0.93, 1.07};
+    double ms = (double)first_ms[k->arm] * pow(factor[k->arm], (double)k->turns++);
+    k->cycle_ns = (int64_t)(ms * NS_PER_MS * (0.8 + (double)rng_below(&k->rng, 400) / 1000));
+}
+
 static int fake_resume(struct instance *in, const struct turn_quota *q, int cpu, struct err *e)
 {
     (void)cpu;
     (void)e;
     struct fake *k = (struct fake *)in;
+    if (k->f->uneven)
+        change_cycle(k);
     int64_t length = q->cycles ? (int64_t)q->cycles * k->cycle_ns : q->cap_ns;
     if (length > q->cap_ns)
         length = q->cap_ns;
@@ -156,6 +168,7 @@ static int fake_resume(struct instance *in, const struct turn_quota *q, int cpu,
     in->report = (struct turn_report){.execs = cycles * 1000,
                                       .cycles = cycles,
                                       .active_ns = length,
+                                      .cycle_ns = (int64_t)cycles * k->cycle_ns,
                                       .offered = k->offered,
                                       .taken = k->offered,
                                       .died = dies};
@@ -397,10 +410,10 @@ int fakes_remove_dir(void **state)
     return fs_remove_tree(fakes_dir, NULL);
 }
 
-struct campaign_opts fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
+struct settings fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
                                    int64_t budget_s)
 {
-    struct campaign_opts o = {.out = fs_join(dir, "out"),
+    struct settings o = {.out = fs_join(dir, "out"),
                               .scheduler = xstrdup(scheduler),
                               .jobs = jobs,
                               .budget_ns = budget_s * NS_PER_S,
@@ -416,7 +429,7 @@ struct campaign_opts fakes_options(const char *dir, const char *scheduler, int a
     return o;
 }
 
-void fakes_run(struct fakes *f, struct campaign_opts o, struct tally *out)
+void fakes_run(struct fakes *f, struct settings o, struct tally *out)
 {
     struct loop *l = loop_new_virtual(5 * NS_PER_S);
     struct campaign_env env = fakes_env(f, l);
@@ -435,7 +448,7 @@ void fakes_replay(struct fakes *f, const char *dir, const char *other, const str
     struct store *s;
     struct err e = {0};
     char *out = fs_join(dir, "out");
-    struct campaign_opts o = {0};
+    struct settings o = {0};
     struct fold_settings st;
     if (store_open(&s, out, STORE_READ, &e) < 0 || settings_read(&o, s, &e) < 0)
         fail_msg("%s", e.msg);
@@ -446,7 +459,7 @@ void fakes_replay(struct fakes *f, const char *dir, const char *other, const str
     }
     if (replay_journal(r, s, &st, how, &e) < 0)
         fail_msg("%s", e.msg);
-    campaign_opts_free(&o);
+    settings_free(&o);
     store_close(s);
     free(out);
 }

@@ -8,7 +8,7 @@
 #define CAROL_TESTS_FAKES_H
 
 #include "campaign/campaign.h"
-#include "campaign/replay.h"
+#include "journal/replay.h"
 
 #define FAKE_EDGES 3000
 #define FAKE_FUNCS 150
@@ -21,6 +21,7 @@ struct fakes {
     struct table table;
     int dies;         /* this arm dies in every turn; -1: none */
     int lost_answers; /* so many deliveries arrive but report a failure, as if killed before the commit */
+    bool uneven;   /* cycles of five very different lengths, some changing (fakes.c) */
     bool no_judge; /* the evaluator does not come up */
     int bad_reads; /* so many harvests with finds fail after having read them */
     uint16_t
@@ -43,10 +44,10 @@ extern char fakes_dir[64];
 int fakes_fresh_dir(void **state);
 int fakes_remove_dir(void **state);
 /* A campaign in DIR/out of arms f0, f1, ... with turns of 120 s. */
-struct campaign_opts fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
+struct settings fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
                                    int64_t budget_s);
 /* It from its start to its end on virtual time; fails the test when it fails. */
-void fakes_run(struct fakes *f, struct campaign_opts o, struct tally *out);
+void fakes_run(struct fakes *f, struct settings o, struct tally *out);
 /* The journal of DIR/out once more, under another scheduler when that is not NULL. */
 void fakes_replay(struct fakes *f, const char *dir, const char *other, const struct replay_how *how,
                   struct replay *r);

@@ -5,9 +5,8 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "campaign/explain.h"
-#include "campaign/settings.h"
-#include "campaign/tally.h"
+#include "journal/explain.h"
+#include "journal/settings.h"
 
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -36,17 +35,6 @@ struct record {
     struct buf blob[MAX_TURNS];
 };
 
-static int keep(void *arg, const struct store_turn *row, const void *blob, size_t n, struct err *e)
-{
-    (void)e;
-    struct record *r = arg;
-    assert_true(r->n < MAX_TURNS);
-    r->row[r->n] = *row;
-    r->blob[r->n] = (struct buf)BUF_INIT(BUF_TEXT_MAX);
-    buf_add(&r->blob[r->n++], blob, n);
-    return 0;
-}
-
 static void record_free(struct record *r)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -57,11 +45,20 @@ static void record_free(struct record *r)
 static void read_journal(struct record *r)
 {
     struct store *s;
+    struct store_turns *turns;
+    struct store_blob blob;
     struct err e = {0};
     char *out = fs_join(fakes_dir, "out");
     r->n = 0;
-    if (store_open(&s, out, STORE_READ, &e) < 0 || store_turns(s, TURNS_BY_ID, keep, r, &e) < 0)
+    if (store_open(&s, out, STORE_READ, &e) < 0 ||
+        store_turns_open(&turns, s, TURNS_BY_ID, 0, &e) < 0)
         fail_msg("%s", e.msg);
+    while (r->n < MAX_TURNS && store_turns_next(turns, &r->row[r->n], &blob, &e) > 0) {
+        r->blob[r->n] = (struct buf)BUF_INIT(BUF_TEXT_MAX);
+        buf_add(&r->blob[r->n++], blob.data, blob.size);
+    }
+    assert_true(r->n < MAX_TURNS);
+    store_turns_close(turns);
     store_close(s);
     free(out);
 }
@@ -308,7 +305,7 @@ static void a_scheduler_that_is_not_there(void **state)
     struct replay r;
     struct err e = {0};
     struct store *s;
-    struct campaign_opts o = {0};
+    struct settings o = {0};
     struct fold_settings st;
     char *out = fs_join(fakes_dir, "out");
     fakes_init(&f, ARMS);
@@ -320,7 +317,7 @@ static void a_scheduler_that_is_not_there(void **state)
     assert_true(replay_journal(&r, s, &st, &(struct replay_how){.other = true}, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     replay_free(&r);
-    campaign_opts_free(&o);
+    settings_free(&o);
     store_close(s);
     fakes_free(&f);
     free(out);
@@ -422,7 +419,7 @@ static void explain_one_campaign(struct fakes *f, const struct sched_ops *ops)
     static struct record a;
     struct store *s;
     struct err e = {0};
-    struct campaign_opts o = {0};
+    struct settings o = {0};
     struct fold_settings st;
     struct influence v;
     struct explained x;
@@ -455,7 +452,7 @@ static void explain_one_campaign(struct fakes *f, const struct sched_ops *ops)
     assert_true(explain_turn(&x, s, (int64_t)a.n + 1, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     buf_free(&why);
-    campaign_opts_free(&o);
+    settings_free(&o);
     store_close(s);
     record_free(&a);
     free(out);

@@ -2,8 +2,9 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/str.h"
-#include "campaign/replay.h"
-#include "campaign/settings.h"
+#include "journal/replay.h"
+#include "journal/settings.h"
+#include "journal/write.h"
 #include "proc/loop.h"
 #include "sim/batch.h"
 #include "sim/gauge.h"
@@ -359,17 +360,17 @@ static void rewards_sink(void **state)
 static void replay_one(const char *out, const struct table *t, struct replay *r)
 {
     struct store *s;
-    struct campaign_opts o = {0};
+    struct settings o = {0};
     struct fold_settings fs;
     struct err e = {0};
     ok(store_open(&s, out, STORE_READ, &e), &e);
-    char *simulated = store_get(s, "simulated");
-    assert_non_null(simulated);
-    free(simulated);
+    bool simulated = false;
+    ok(journal_is_simulated(s, &simulated, &e), &e);
+    assert_true(simulated);
     ok(settings_read(&o, s, &e), &e);
     settings_fold(&o, t, &fs);
     ok(replay_journal(r, s, &fs, NULL, &e), &e);
-    campaign_opts_free(&o);
+    settings_free(&o);
     store_close(s);
 }
 

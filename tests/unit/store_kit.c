@@ -49,50 +49,6 @@ void reopen(struct fixture *f)
     OK(store_open(&f->s, f->dir, STORE_RESUME, &oops));
 }
 
-int64_t add(struct store *s, const char *text, int64_t instance, int64_t turn, bool *fresh)
-{
-    struct store_seed seed = {.data = text,
-                              .size = strlen(text),
-                              .instance = instance,
-                              .turn = turn,
-                              .name = text,
-                              .found_ns = 7};
-    int64_t id = 0;
-    bool f;
-    OK(store_add_seed(s, &seed, &id, fresh ? fresh : &f, &oops));
-    return id;
-}
-
-void done(struct store *s, int64_t id, bool share)
-{
-    OK(store_seed_done(s, id, 1, 0, 10, "edges", 5, 1, share, &oops));
-}
-
-void begin_turn(struct store *s, int64_t id, int64_t instance)
-{
-    struct store_turn t = {
-        .id = id, .arm = 1, .slot = 2, .instance = instance, .start_ns = id * 100};
-    OK(store_turn_begin(s, &t, "decision", 8, &oops));
-}
-
-int join(void *arg, const struct store_seed *seed, struct err *e)
-{
-    (void)e;
-    struct buf *b = arg;
-    buf_add(b, seed->data, seed->size);
-    buf_str(b, ",");
-    return 0;
-}
-
-void expect_seeds(struct store *s, int64_t turn, const char *want)
-{
-    struct buf b = BUF_INIT(1 << 16);
-    buf_str(&b, "");
-    OK(store_turn_seeds(s, turn, join, &b, &oops));
-    assert_string_equal(b.p ? b.p : "", want);
-    buf_free(&b);
-}
-
 int64_t kit_query(const char *dir, const char *sql)
 {
     char *path = fs_join(dir, "carol.db");
