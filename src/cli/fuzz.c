@@ -10,6 +10,7 @@
 #include "campaign/tally.h"
 #include "cli/host.h"
 #include "cli/screen.h"
+#include "fuzzer/fuzzer.h"
 #include "sched/sched.h"
 #include "target/manifest.h"
 
@@ -39,7 +40,8 @@ static const char help[] =
     "                         single:FUZZER\n"
     "      --sched-opt KEY=VALUE    an option of the scheduler; may be repeated; 'help' lists "
     "them\n"
-    "  -f, --fuzzers LIST     any of aflpp,darwin,honggfuzz,mopt,lafintel,radamsa (default: all)\n"
+    "  -f, --fuzzers LIST     fuzzers and rosters, separated by commas (default: the roster "
+    "default)\n"
     "      --seed N           of all random numbers (default: from the clock, recorded)\n"
     "      --reward NAME      coverage_interval (default), frontier_branch, rarity_density\n"
     "      --share-new-only   share only inputs with a new edge on the neutral build\n"
@@ -159,8 +161,9 @@ static int set_option(int c, const char *v, struct fuzz_args *a, struct err *e)
     case 'x': replace(&o->dict, absolute(v)); return 0;
     case 's': replace(&o->scheduler, xstrdup(v)); return 0;
     case 'f':
-        strv_split(&o->fuzzers, v, ',');
-        return o->fuzzers.n ? 0 : err_usage(e, "-f '%s' names no fuzzer", v);
+        if (fuzzer_roster(v, &o->fuzzers, e) < 0)
+            return err_wrap(e, "-f");
+        return 0;
     case 'q': a->quiet = true; return 0;
     case OPT_TARGET: replace(&o->target, xstrdup(v)); return 0;
     case OPT_RESUME:
@@ -375,7 +378,7 @@ int cli_fuzz(int argc, char **argv)
     int rc = parse(argc, argv, &a, &e);
     if (rc == 0 && a.help) {
         campaign_opts_free(&a.o);
-        return cli_help(cli_find("fuzz"), help);
+        return cli_help_fuzzers(cli_find("fuzz"), help);
     }
     if (rc == 0 && !a.sched_help)
         rc = check_args(&a.o, &e);
