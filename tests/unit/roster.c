@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const char six[] = "aflpp darwin honggfuzz mopt lafintel radamsa";
+#define SIX "aflpp darwin honggfuzz mopt lafintel radamsa"
 
 /* What `text` adds to `before`, as one string; the message when it is refused. */
 static char *resolve(const char *before, const char *text)
@@ -47,9 +47,14 @@ static void expect_refusal(const char *before, const char *text, const char *why
 static void rosters_have_names(void **state)
 {
     (void)state;
-    expect("", "paper", six);
-    expect("", "default", six);
-    expect("", "all", "aflpp darwin honggfuzz mopt lafintel radamsa rare");
+    struct buf all = BUF_INIT(4096);
+    fuzzer_list(FAMILY_NONE, " ", &all);
+    assert_true(str_starts(all.p, SIX " "));
+    assert_true(str_ends(all.p, " rare"));
+    expect("", "paper", SIX);
+    expect("", "default", SIX);
+    expect("", "all", all.p);
+    buf_free(&all);
 }
 
 static void a_list_keeps_its_order(void **state)
@@ -59,15 +64,15 @@ static void a_list_keeps_its_order(void **state)
     expect("", ",mopt,,", "mopt");
     expect("mopt", "aflpp", "mopt aflpp");
     expect("", "radamsa,paper", "radamsa aflpp darwin honggfuzz mopt lafintel");
-    expect("", "paper,rare", "aflpp darwin honggfuzz mopt lafintel radamsa rare");
-    expect("", "paper,default", six);
+    expect("", "paper,rare", SIX " rare");
+    expect("", "paper,default", SIX);
 }
 
 static void refusals_say_what_there_is(void **state)
 {
     (void)state;
     expect_refusal("", "aflpp,afl", "'afl'");
-    expect_refusal("", "x", "mopt, lafintel, radamsa, rare; the rosters are paper, default, all");
+    expect_refusal("", "x", ", rare; the rosters are paper, default, all");
     expect_refusal("", "aflpp,aflpp", "'aflpp' is named twice");
     expect_refusal("rare", "rare", "'rare' is named twice");
     expect_refusal("", "paper,mopt", "'mopt' is named twice");
@@ -78,13 +83,10 @@ static void refusals_say_what_there_is(void **state)
 static void facts_by_name(void **state)
 {
     (void)state;
-    size_t n = 0;
-    for (const char *const *name = fuzzer_names(); *name; name++, n++) {
+    for (const char *const *name = fuzzer_names(); *name; name++) {
         assert_int_not_equal(fuzzer_family(*name), FAMILY_NONE);
         assert_non_null(fuzzer_cycle(*name));
     }
-    assert_int_equal(n, 7);
-    assert_string_equal(fuzzer_names()[6], "rare");
     assert_int_equal(fuzzer_family("rare"), FAMILY_AFL);
     assert_int_equal(fuzzer_family("paper"), FAMILY_NONE);
     assert_null(fuzzer_cycle("nobody"));
@@ -97,12 +99,11 @@ static void families_know_their_fuzzers(void **state)
     (void)state;
     struct buf b = BUF_INIT(4096);
     fuzzer_list(FAMILY_AFL, ", ", &b);
-    assert_string_equal(b.p, "aflpp, darwin, mopt, radamsa, rare");
+    assert_true(str_starts(b.p, "aflpp, darwin, mopt, radamsa, "));
+    assert_true(str_ends(b.p, ", rare"));
     buf_clear(&b);
     fuzzer_list(FAMILY_NEUTRAL, ", ", &b);
     assert_int_equal(b.len, 0);
-    fuzzer_list(FAMILY_NONE, " ", &b);
-    assert_string_equal(b.p, "aflpp darwin honggfuzz mopt lafintel radamsa rare");
     buf_free(&b);
 }
 
@@ -115,7 +116,7 @@ static void checks_before_a_campaign(void **state)
     struct err e = {0};
     assert_true(fuzzer_check(&o, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
-    assert_non_null(strstr(e.msg, "radamsa, rare"));
+    assert_non_null(strstr(e.msg, ", rare;"));
     e = (struct err){0};
     o.fuzzer = "rare";
     assert_true(fuzzer_check(&o, &e) < 0);
@@ -126,8 +127,8 @@ static void checks_before_a_campaign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rosters_have_names),       cmocka_unit_test(a_list_keeps_its_order),
-        cmocka_unit_test(refusals_say_what_there_is), cmocka_unit_test(facts_by_name),
+        cmocka_unit_test(rosters_have_names),          cmocka_unit_test(a_list_keeps_its_order),
+        cmocka_unit_test(refusals_say_what_there_is),  cmocka_unit_test(facts_by_name),
         cmocka_unit_test(families_know_their_fuzzers), cmocka_unit_test(checks_before_a_campaign),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
