@@ -33,28 +33,18 @@ static int stored_options(struct settings *o, struct err *e)
     return rc;
 }
 
-/* Without -f every fuzzer whose build is there takes part; a missing one is named with its reason. */
+/* Who was asked for and has what it needs takes part; a missing one is named with its reason. */
 static int choose_roster(struct real *r, struct settings *o, struct err *e)
 {
-    bool asked = o->fuzzers.n > 0;
     struct strv want = {0};
-    for (size_t i = 0; i < o->fuzzers.n; i++)
-        strv_add(&want, o->fuzzers.v[i]);
-    for (const char *const *n = fuzzer_names(); !asked && *n; n++)
-        strv_add(&want, *n);
+    int rc = o->fuzzers.n ? 0 : fuzzer_roster("default", &want, e);
+    for (size_t i = 0; rc == 0 && i < o->fuzzers.n; i++)
+        rc = fuzzer_roster(o->fuzzers.v[i], &want, e);
     strv_free(&o->fuzzers);
-    int rc = 0;
     for (size_t i = 0; rc == 0 && i < want.n; i++) {
         struct instance_opts io = {.fuzzer = want.v[i], .target = &r->target, .dir = o->out};
         struct err why = {0};
-        if (fuzzer_family(want.v[i]) == FAMILY_NONE)
-            rc = err_usage(e,
-                           "there is no fuzzer '%s'; the six are aflpp, darwin, honggfuzz, mopt, "
-                           "lafintel, radamsa",
-                           want.v[i]);
-        else if (strv_has(&o->fuzzers, want.v[i]))
-            rc = err_usage(e, "fuzzer '%s' is named twice", want.v[i]);
-        else if (fuzzer_check(&io, &why) == 0)
+        if (fuzzer_check(&io, &why) == 0)
             strv_add(&o->fuzzers, want.v[i]);
         else
             log_warn("%s does not take part: %s", want.v[i], why.msg);

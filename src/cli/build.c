@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/host.h"
 #include "cli/term.h"
+#include "fuzzer/fuzzer.h"
 #include "target/family.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static const char options[] =
     "  carol build -o DIR harness.c lib.c -- -Iinclude -lm\n"
     "\n"
     "  -o, --output DIR      where the builds go: DIR/<family>/, DIR/logs/, DIR/carol-build.json\n"
-    "      --families LIST   of afl,laf,hfuzz,neutral,asan,plain (default: all)\n"
+    "      --families LIST   some of those below, separated by commas (default: all)\n"
     "      --target NAME     the target to use, when the script leaves several in $OUT\n"
     "      --src DIR         the source tree, copied fresh for each family (default: $SRC, or .)\n"
     "      --kind file|stdin how a main() program reads its input\n"
@@ -35,6 +36,21 @@ static const char options[] =
     "The script sees CC CXX CFLAGS CXXFLAGS LIB_FUZZING_ENGINE SRC WORK OUT SANITIZER\n"
     "FUZZING_ENGINE ARCHITECTURE FUZZING_LANGUAGE.  What did not change is not built again.\n"
     "Exit: 0 done, 2 wrong usage or a failing script, 3 something is not installed.\n";
+
+static int help(void)
+{
+    cli_help(cli_find("build"), options);
+    printf("\nThe families, and what each is for:\n");
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++) {
+        struct buf who = BUF_INIT(4096);
+        fuzzer_list((enum family)f, ", ", &who);
+        if (family_use((enum family)f))
+            buf_printf(&who, "%s%s", who.len ? "; " : "", family_use((enum family)f));
+        printf("  %-8s %s\n", family_name((enum family)f), who.p);
+        buf_free(&who);
+    }
+    return 0;
+}
 
 /* --- progress --- */
 
@@ -205,6 +221,16 @@ static void explain_failures(const struct build_opts *o, const struct build_resu
     strv_free(&seen);
 }
 
+static void say_what_fuzz_needs(void)
+{
+    struct buf some = BUF_INIT(4096);
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        if (!family_use((enum family)f))
+            buf_printf(&some, "%s%s", some.len ? ", " : "", family_name((enum family)f));
+    log_info("'carol fuzz' needs the family neutral and at least one of %s too", some.p);
+    buf_free(&some);
+}
+
 /* whole: every family that was asked for is there. */
 static void say_what_was_made(const struct build_opts *o, const struct build_result *r, bool whole)
 {
@@ -223,8 +249,7 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
                  r->chosen);
     char *dir = str_shell(o->dir);
     if (r->chosen && whole && !r->fuzzable)
-        log_info(
-            "'carol fuzz' needs the family neutral and at least one of afl, laf and hfuzz too");
+        say_what_fuzz_needs();
     else if (r->chosen && whole)
         log_info("next: carol fuzz -b %s%s -o OUT%s", dir, r->seeds ? "" : " -i SEEDS",
                  r->seeds ? "   (with the build's own seeds; -i gives others)" : "");
@@ -345,7 +370,7 @@ int cli_build(int argc, char **argv)
     optind = 0;
     while (rc == 0 && (c = getopt_long(dashes, argv, "o:j:h", longs, NULL)) != -1) {
         if (c == 'h')
-            return cli_help(cli_find("build"), options);
+            return help();
         if (c == OPT_JSON) {
             json = true;
             continue;

@@ -1,6 +1,9 @@
 /* cli: the table of verbs and what is common to them. */
 #include "cli/cli.h"
 
+#include "base/buf.h"
+#include "fuzzer/fuzzer.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +40,16 @@ int cli_fail(const struct err *e)
 int cli_help(const struct cli_verb *v, const char *options)
 {
     printf("usage: carol %s %s\n\n%s\n\n%s", v->name, v->args, v->summary, options);
+    return 0;
+}
+
+int cli_help_fuzzers(const struct cli_verb *v, const char *options)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    fuzzer_help(&b);
+    cli_help(v, options);
+    printf("\n%s", b.p);
+    buf_free(&b);
     return 0;
 }
 

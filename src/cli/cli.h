@@ -37,6 +37,8 @@ int cli_main(int argc, char **argv);
 int cli_fail(const struct err *e);
 /* "usage: carol NAME ARGS" and the options text, to stdout (--help) or stderr (wrong usage). */
 int cli_help(const struct cli_verb *v, const char *options);
+/* The same, and then all fuzzers and rosters. */
+int cli_help_fuzzers(const struct cli_verb *v, const char *options);
 
 /* For verbs that take [--json] OUT: 0, 1 after --help was printed, or an error. */
 int cli_campaign_arg(const char *verb, const char *options, int argc, char **argv, bool *json,

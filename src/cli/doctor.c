@@ -1,11 +1,13 @@
 /* doctor: tells what is installed, which fuzzers can run here and what on the host hurts, each with
  * its fix.  Changes nothing and runs no fuzzer. */
 #include "base/buf.h"
+#include "base/die.h"
 #include "base/fs.h"
 #include "base/str.h"
 #include "base/where.h"
 #include "cli/cli.h"
 #include "cli/host.h"
+#include "fuzzer/fuzzer.h"
 #include "target/tools.h"
 
 #include <getopt.h>
@@ -14,18 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUZZERS = 6 };
-
 struct diagnosis {
-    struct tool_state fuzzers[FUZZERS];
+    struct tool_state *fuzzers; /* in the order of fuzzer_names() */
+    size_t n_fuzzers;
     struct tool_state families[FAMILY_END];
     struct host_list host;
 };
 
 static void diagnose(struct diagnosis *d)
 {
-    for (int i = 0; i < FUZZERS; i++)
-        tools_check_fuzzer(tools_fuzzers[i], &d->fuzzers[i]);
+    const char *const *names = fuzzer_names();
+    while (names[d->n_fuzzers])
+        d->n_fuzzers++;
+    d->fuzzers = xcalloc(d->n_fuzzers, sizeof *d->fuzzers);
+    for (size_t i = 0; i < d->n_fuzzers; i++)
+        fuzzer_diagnose(names[i], &d->fuzzers[i]);
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         tools_check_family((enum family)f, &d->families[f]);
     host_check(&d->host);
@@ -33,8 +38,9 @@ static void diagnose(struct diagnosis *d)
 
 static void diagnosis_free(struct diagnosis *d)
 {
-    for (int i = 0; i < FUZZERS; i++)
+    for (size_t i = 0; i < d->n_fuzzers; i++)
         tool_state_free(&d->fuzzers[i]);
+    free(d->fuzzers);
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         tool_state_free(&d->families[f]);
     host_list_free(&d->host);
@@ -42,7 +48,7 @@ static void diagnosis_free(struct diagnosis *d)
 
 static bool any_fuzzer(const struct diagnosis *d)
 {
-    for (int i = 0; i < FUZZERS; i++)
+    for (size_t i = 0; i < d->n_fuzzers; i++)
         if (d->fuzzers[i].ok)
             return true;
     return false;
@@ -80,8 +86,12 @@ static json_t *json_of_host(const struct host_list *l)
 static void print_json(const struct diagnosis *d)
 {
     json_t *fuzzers = json_object(), *families = json_object(), *all = json_object();
-    for (int i = 0; i < FUZZERS; i++)
-        json_object_set_new(fuzzers, tools_fuzzers[i], json_of_state(&d->fuzzers[i]));
+    for (size_t i = 0; i < d->n_fuzzers; i++) {
+        json_t *o = json_of_state(&d->fuzzers[i]);
+        const char *family = family_name(fuzzer_family(fuzzer_names()[i]));
+        json_object_set_new(o, "family", json_string(family));
+        json_object_set_new(fuzzers, fuzzer_names()[i], o);
+    }
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         json_object_set_new(families, family_name((enum family)f), json_of_state(&d->families[f]));
     json_object_set_new(all, "schema", json_integer(1));
@@ -106,8 +116,8 @@ static void print_text(const struct diagnosis *d)
     char *engines = where_engine("");
     printf("fuzzers (%s)\n", engines);
     free(engines);
-    for (int i = 0; i < FUZZERS; i++)
-        print_state(tools_fuzzers[i], &d->fuzzers[i]);
+    for (size_t i = 0; i < d->n_fuzzers; i++)
+        print_state(fuzzer_names()[i], &d->fuzzers[i]);
     printf("families that 'carol build' can make\n");
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         print_state(family_name((enum family)f), &d->families[f]);

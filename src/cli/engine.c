@@ -38,9 +38,10 @@ static const char options[] =
     "      --json            one JSON object\n"
     "  -- ARGS               how a main() program is called; @@ is the input file\n"
     "\n"
-    "The fuzzers: aflpp darwin honggfuzz mopt lafintel radamsa.  Ctrl-C ends a run after the "
-    "turn's\n"
-    "finds are counted.  Exit: 0 done, 2 wrong usage, 3 a fuzzer cannot be used here.\n";
+    "Ctrl-C ends a run after the turn's finds are counted.  selftest takes rosters too, and "
+    "without "
+    "a\n"
+    "NAME tests every fuzzer.  Exit: 0 done, 2 wrong usage, 3 a fuzzer cannot be used here.\n";
 
 /* Directories are called carol-engine.<pid>.XXXXXX; one whose process is gone is nobody's. */
 static void sweep(const char *tmp)
@@ -112,17 +113,6 @@ void engine_free_seeds(struct engine_seeds *s)
     *s = (struct engine_seeds){0};
 }
 
-static int check_names(const struct strv *names, struct err *e)
-{
-    for (size_t i = 0; i < names->n; i++)
-        if (fuzzer_family(names->v[i]) == FAMILY_NONE)
-            return err_usage(e,
-                             "there is no fuzzer '%s'; the six are aflpp darwin honggfuzz mopt "
-                             "lafintel radamsa",
-                             names->v[i]);
-    return 0;
-}
-
 static int parse_option(struct engine_opts *o, int opt, struct err *e)
 {
     uint64_t v = 0;
@@ -174,8 +164,8 @@ static int parse(struct engine_opts *o, int argc, char **argv, struct err *e)
         rc = parse_option(o, opt, e);
     }
     for (int i = optind; rc == 0 && i < end; i++)
-        strv_add(&o->names, argv[i]);
-    return rc < 0 ? rc : check_names(&o->names, e);
+        rc = fuzzer_roster(argv[i], &o->names, e);
+    return rc;
 }
 
 static int check_run(const struct engine_opts *o, struct err *e)
@@ -201,7 +191,7 @@ int cli_engine(int argc, char **argv)
     bool run = strcmp(verb, "run") == 0;
     char *work = NULL;
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0)
-        return cli_help(cli_find("engine"), options);
+        return cli_help_fuzzers(cli_find("engine"), options);
     if (!run && strcmp(verb, "selftest") != 0) {
         err_usage(&e, "carol engine selftest or carol engine run? see 'carol engine --help'");
         return cli_fail(&e);
@@ -209,7 +199,7 @@ int cli_engine(int argc, char **argv)
     argv[1] = argv[0];
     int rc = parse(&o, argc - 1, argv + 1, &e);
     if (rc == 1)
-        return cli_help(cli_find("engine"), options);
+        return cli_help_fuzzers(cli_find("engine"), options);
     if (rc == 0 && run)
         rc = check_run(&o, &e);
     if (rc == 0)

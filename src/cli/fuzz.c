@@ -181,7 +181,7 @@ int cli_fuzz(int argc, char **argv)
         struct buf b = BUF_INIT(BUF_TEXT_MAX);
         options_help(&b);
         buf_str(&b, epilogue);
-        cli_help(cli_find("fuzz"), b.p);
+        cli_help_fuzzers(cli_find("fuzz"), b.p);
         buf_free(&b);
     } else if (rc == 0) {
         rc = fuzz(&o, &e);

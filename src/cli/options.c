@@ -3,7 +3,6 @@
 
 #include "base/die.h"
 #include "base/fs.h"
-#include "fuzzer/fuzzer.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -123,28 +122,6 @@ bool options_ask_help(const char *params)
     return yes;
 }
 
-/* ${FUZZERS} in a help text. */
-static void put_fuzzers(struct buf *out)
-{
-    for (const char *const *n = fuzzer_names(); *n; n++)
-        buf_printf(out, "%s%s", n == fuzzer_names() ? "" : ",", *n);
-}
-
-static void put_text(struct buf *out, const char *text)
-{
-    static const char mark[] = "${FUZZERS}";
-    for (; *text; text++) {
-        if (str_starts(text, mark)) {
-            put_fuzzers(out);
-            text += sizeof mark - 2;
-        } else if (*text == '\n') {
-            buf_printf(out, "\n%*s", HELP_COLUMN, "");
-        } else {
-            buf_add(out, text, 1);
-        }
-    }
-}
-
 void options_help(struct buf *out)
 {
     for (size_t i = 0; i < settings_count; i++) {
@@ -161,7 +138,11 @@ void options_help(struct buf *out)
         buf_printf(out, "%c%-*s", st->again && st->kind != SET_RESUME ? '*' : ' ',
                    HELP_COLUMN - 2, head + 1);
         buf_str(out, strlen(head) > HELP_COLUMN - 2 ? "  " : " ");
-        put_text(out, st->help);
+        for (const char *c = st->help; *c; c++)
+            if (*c == '\n')
+                buf_printf(out, "\n%*s", HELP_COLUMN, "");
+            else
+                buf_add(out, c, 1);
         buf_str(out, "\n");
     }
 }

@@ -20,12 +20,7 @@
 #define MAP_MIN 65536               /* below, afl-fuzz takes every seed for a crash */
 #define INPUT_MAX ((size_t)1 << 20) /* afl-fuzz's MAX_FILE */
 
-int afl_check(const struct instance_opts *o, const struct afl_way *w, struct err *e)
-{
-    (void)o;
-    int rc = live_need_file(where_engine("afl/afl-fuzz"), "afl-fuzz", e);
-    return rc < 0 ? rc : live_need_file(where_runtime(w->library), "the control library", e);
-}
+const struct engine afl_engine = {"afl/afl-fuzz", "--version", "afl-fuzz++"};
 
 static int write_seed(const char *dir, const char *name, const void *data, size_t n, struct err *e)
 {
@@ -231,7 +226,7 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
                 struct strv *env, struct err *e)
 {
     bool resume = again && ready_to_resume(lv);
-    char *lib = where_runtime(w->library);
+    char *lib = where_runtime(w->library ? w->library : lv->arm->library);
     int rc = live_link(lv, lib, "ctl.so", e);
     if (rc == 0 && lv->o.dict) /* afl-fuzz reads a "@" in the name of a dictionary as a level */
         rc = live_link(lv, lv->o.dict, "dict", e);
@@ -243,7 +238,7 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
     }
     if (rc < 0)
         return rc;
-    strv_take(argv, where_engine("afl/afl-fuzz"));
+    strv_take(argv, where_engine(afl_engine.program));
     strv_add(argv, "-i");
     strv_add(argv, resume ? "-" : "in");
     strv_add(argv, "-o");

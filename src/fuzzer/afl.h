@@ -14,15 +14,14 @@
 #include "fuzzer/live.h"
 
 struct afl_way {
-    const char *library;     /* below the runtime directory */
+    const char *library;     /* instead of the arm's; NULL: that one */
     const char *imports;     /* CAROL_CTL_IMPORT (runtime/ctl/ctl_afl.h) */
     bool only_library;       /* AFL_CUSTOM_MUTATOR_ONLY */
     bool plain;              /* no deterministic stage, no FrameShift */
     const char *const *args; /* further words; NULL: none */
 };
 
-CAROL_MUST_CHECK int afl_check(const struct instance_opts *o, const struct afl_way *w,
-                               struct err *e);
+extern const struct engine afl_engine;
 CAROL_MUST_CHECK int afl_prepare(struct live *lv, const struct input *seeds, size_t n,
                                  struct err *e);
 CAROL_MUST_CHECK int afl_command(struct live *lv, bool again, const struct afl_way *w,
@@ -34,11 +33,10 @@ CAROL_MUST_CHECK int afl_harvest(struct live *lv, struct harvest *h, struct err 
 
 /* What every arm on afl-fuzz has in its table. */
 #define AFL_ARM                                                                                    \
-    .prepare = afl_prepare, .deliver = afl_deliver, .taken = afl_taken, .harvest = afl_harvest,    \
-    .noise = "Fuzzing test case #"
+    .engine = &afl_engine, .prepare = afl_prepare, .deliver = afl_deliver, .taken = afl_taken,     \
+    .harvest = afl_harvest, .noise = "Fuzzing test case #"
 
 /* fuzzer/aflpp.c; lafintel is the same fuzzer on another binary. */
-CAROL_MUST_CHECK int aflpp_check(const struct instance_opts *o, struct err *e);
 CAROL_MUST_CHECK int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *env,
                                    struct err *e);
 

@@ -1,12 +1,7 @@
 /* aflpp: AFL++ as its authors ship it: deterministic stage and FrameShift on. */
 #include "fuzzer/afl.h"
 
-static const struct afl_way way = {.library = "ctl/libcarolctl.so", .imports = "havoc"};
-
-int aflpp_check(const struct instance_opts *o, struct err *e)
-{
-    return afl_check(o, &way, e);
-}
+static const struct afl_way way = {.imports = "havoc"};
 
 int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
@@ -15,9 +10,11 @@ int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *e
 
 const struct arm arm_aflpp = {
     .name = "aflpp",
+    .summary = "AFL++ as its authors ship it",
+    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
     .family = FAMILY_AFL,
+    .library = "ctl/libcarolctl.so",
     .cycle = "one queue entry fuzzed",
-    .check = aflpp_check,
     .command = aflpp_command,
     AFL_ARM,
 };

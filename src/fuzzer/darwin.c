@@ -2,13 +2,7 @@
  * mutator of afl-fuzz; not the authors' program, which cannot run targets of this AFL++. */
 #include "fuzzer/afl.h"
 
-static const struct afl_way way = {
-    .library = "ctl/libcaroldarwin.so", .imports = "fuzz", .only_library = true, .plain = true};
-
-static int check(const struct instance_opts *o, struct err *e)
-{
-    return afl_check(o, &way, e);
-}
+static const struct afl_way way = {.imports = "fuzz", .only_library = true, .plain = true};
 
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
@@ -19,9 +13,11 @@ static int command(struct live *lv, bool again, struct strv *argv, struct strv *
 
 const struct arm arm_darwin = {
     .name = "darwin",
+    .summary = "AFL++ with DARWIN's evolution strategy as its only mutator",
+    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
     .family = FAMILY_AFL,
+    .library = "ctl/libcaroldarwin.so",
     .cycle = "one queue entry fuzzed",
-    .check = check,
     .command = command,
     AFL_ARM,
 };

@@ -1,49 +1,68 @@
-/* fuzzer: the table of the fuzzers and what is asked about them by name.  Runs nothing. */
+/* fuzzer: the table of the fuzzers and what is asked about them by name.  Runs nothing but an engine's
+ * --version. */
 #include "fuzzer/fuzzer.h"
 
+#include "base/die.h"
+#include "base/where.h"
 #include "fuzzer/arm.h"
 #include "fuzzer/live_private.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
-/* Roster order. */
-static const struct arm *const arms[] = {&arm_aflpp, &arm_darwin,   &arm_honggfuzz,
-                                         &arm_mopt,  &arm_lafintel, &arm_radamsa};
-#define N_ARMS (sizeof arms / sizeof arms[0])
+#define ARM(name) &arm_##name,
+const struct arm *const arm_table[] = {
+#include "fuzzer/arms.def"
+    NULL};
+#undef ARM
 
-static const struct arm *find_arm(const char *name)
+const struct arm *arm_find(const char *name)
 {
-    for (size_t i = 0; name && i < N_ARMS; i++)
-        if (strcmp(arms[i]->name, name) == 0)
-            return arms[i];
+    for (size_t i = 0; name && arm_table[i]; i++)
+        if (strcmp(arm_table[i]->name, name) == 0)
+            return arm_table[i];
     return NULL;
 }
 
 const char *const *fuzzer_names(void)
 {
-    static const char *names[N_ARMS + 1];
-    for (size_t i = 0; i < N_ARMS; i++)
-        names[i] = arms[i]->name;
+    static const char *names[sizeof arm_table / sizeof *arm_table];
+    for (size_t i = 0; arm_table[i]; i++)
+        names[i] = arm_table[i]->name;
     return names;
 }
 
 enum family fuzzer_family(const char *name)
 {
-    const struct arm *a = find_arm(name);
+    const struct arm *a = arm_find(name);
     return a ? a->family : FAMILY_NONE;
 }
 
 const char *fuzzer_cycle(const char *name)
 {
-    const struct arm *a = find_arm(name);
+    const struct arm *a = arm_find(name);
     return a ? a->cycle : NULL;
 }
 
-static int unknown(const char *name, struct err *e)
+const char *fuzzer_find_mark(const char *name)
 {
-    return err_usage(e, "there is no fuzzer called \"%s\"; `carol doctor` lists the six", name);
+    const struct arm *a = arm_find(name);
+    return a ? a->find_mark : NULL;
+}
+
+void fuzzer_diagnose(const char *name, struct tool_state *s)
+{
+    const struct arm *a = arm_find(name);
+    BUG_ON(!a);
+    *s = (struct tool_state){.ok = true};
+    if (a->engine)
+        tools_need_engine(a->engine, s);
+    else /* the target is the fuzzer: its version is that of the compiler */
+        tools_check_family(a->family, s);
+    if (s->ok && a->part)
+        tools_need_part(a->part, s);
+    if (s->ok && a->library)
+        tools_need_runtime(a->library, s);
 }
 
 int fuzzer_check_path(const char *dir, struct err *e)
@@ -62,25 +81,38 @@ int fuzzer_check_path(const char *dir, struct err *e)
     return 0;
 }
 
+static int check_files(const struct arm *a, struct err *e)
+{
+    int rc = 0;
+    if (a->engine)
+        rc = live_need_file(where_engine(a->engine->program), a->engine->program, e);
+    if (rc == 0 && a->part)
+        rc = live_need_file(where_engine(a->part), a->part, e);
+    if (rc == 0 && a->library)
+        rc = live_need_file(where_runtime(a->library), "the control library", e);
+    return rc;
+}
+
 int fuzzer_check(const struct instance_opts *o, struct err *e)
 {
-    const struct arm *a = find_arm(o->fuzzer);
+    const struct arm *a = arm_find(o->fuzzer);
     if (!a)
-        return unknown(o->fuzzer, e);
+        return arm_unknown(o->fuzzer, e);
     const struct manifest_family *f = &o->target->family[a->family];
     if (!f->ok || !f->binary)
         return err_env(e,
                        "%s needs the %s build of the target, which %s does not have: run `carol "
                        "build` again with --families %s",
                        a->name, family_name(a->family), o->target->dir, family_name(a->family));
-    return a->check(o, e);
+    int rc = check_files(a, e);
+    return rc < 0 || !a->check ? rc : a->check(o, e);
 }
 
 int fuzzer_open(struct instance **out, struct loop *l, const struct instance_opts *o, struct err *e)
 {
-    const struct arm *a = find_arm(o->fuzzer);
+    const struct arm *a = arm_find(o->fuzzer);
     if (!a)
-        return unknown(o->fuzzer, e);
+        return arm_unknown(o->fuzzer, e);
     int rc = fuzzer_check_path(o->dir, e);
     return rc < 0 ? rc : live_open(out, l, a, o, e);
 }

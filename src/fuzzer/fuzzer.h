@@ -1,6 +1,6 @@
 /* fuzzer: one instance of one fuzzer, under control: start, resume, suspend, deliver, harvest, stop.
  *
- * This is what the campaign sees; the six real arms (fuzzer/arm.h) and the fake ones of the unit tests
+ * This is what the campaign sees; the real arms (fuzzer/arm.h) and the fake ones of the unit tests
  * are behind the same struct.  An instance is one process group of one fuzzer, started lazily, alive
  * until the campaign ends, parked between turns.  Nothing here blocks; what happens later is told
  * through `on_event`, from the loop, never from inside a call.
@@ -25,12 +25,14 @@
 #ifndef CAROL_FUZZER_FUZZER_H
 #define CAROL_FUZZER_FUZZER_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "fuzzer/input.h"
 #include "proc/loop.h"
 #include "proc/tree.h"
 #include "target/manifest.h"
+#include "target/tools.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,12 +141,24 @@ struct instance_opts {
     uint64_t seed;           /* of its random numbers */
 };
 
-/* The six, in roster order: aflpp, darwin, honggfuzz, mopt, lafintel, radamsa; NULL at the end. */
+/* The table of fuzzers (fuzzer/arms.def) by name: all of them in its order, NULL at the end, and what is known
+ * of each.  FAMILY_NONE or NULL: there is no such fuzzer. */
 const char *const *fuzzer_names(void);
-/* The family whose binary it runs; FAMILY_NONE: no such fuzzer. */
 enum family fuzzer_family(const char *name);
-/* What one internal cycle of it is, in words. */
-const char *fuzzer_cycle(const char *name);
+const char *fuzzer_cycle(const char *name); /* one internal cycle of it, in words */
+/* A text that the names of all its finds contain; NULL: there is none. */
+const char *fuzzer_find_mark(const char *name);
+/* Can it run on this machine?  The name must be one of them; s is overwritten; free it with tool_state_free. */
+void fuzzer_diagnose(const char *name, struct tool_state *s);
+
+/* fuzzer/roster.c: adds to `out` what `text` names, without those that are there already: fuzzers or rosters,
+ * separated by commas: "paper" (the six of the paper), "default", "all", "paper,x".  Wrong usage: nothing is
+ * named, a fuzzer is named twice, or there is none of that name; the message then lists what there is. */
+CAROL_MUST_CHECK int fuzzer_roster(const char *text, struct strv *out, struct err *e);
+/* For help texts and messages: the names of those that run on a family (FAMILY_NONE: of all), separated by
+ * sep; and all fuzzers and rosters, a line each. */
+void fuzzer_list(enum family f, const char *sep, struct buf *out);
+void fuzzer_help(struct buf *out);
 
 CAROL_MUST_CHECK int fuzzer_open(struct instance **out, struct loop *l,
                                  const struct instance_opts *o, struct err *e);

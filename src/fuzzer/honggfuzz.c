@@ -22,13 +22,7 @@
 #define SIZE_MIN ((size_t)32 << 10)
 #define SIZE_LIMIT ((size_t)1 << 20)
 
-static int check(const struct instance_opts *o, struct err *e)
-{
-    (void)o;
-    int rc = live_need_file(where_engine("honggfuzz/honggfuzz"), "honggfuzz", e);
-    return rc < 0 ? rc
-                  : live_need_file(where_runtime("ctl/libcarolhf.so"), "the control library", e);
-}
+static const struct engine engine = {"honggfuzz/honggfuzz", "--version", "honggfuzz "};
 
 static int make_dirs(struct live *lv, struct err *e)
 {
@@ -177,7 +171,7 @@ static int finish_delivery(struct live *lv, struct err *e);
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
     size_t largest = 0;
-    char *lib = where_runtime("ctl/libcarolhf.so");
+    char *lib = where_runtime(lv->arm->library);
     int rc = make_dirs(lv, e);
     if (rc == 0)
         rc = live_link(lv, lib, "ctl.so", e);
@@ -188,7 +182,7 @@ static int command(struct live *lv, bool again, struct strv *argv, struct strv *
     free(lib);
     if (rc < 0)
         return rc;
-    strv_take(argv, where_engine("honggfuzz/honggfuzz"));
+    strv_take(argv, where_engine(engine.program));
     add_options(lv, again && survey(lv, "out", &largest) ? "out" : "in", argv);
     add_target(lv, argv);
     strv_add(env, "LD_PRELOAD=./ctl.so");
@@ -268,9 +262,12 @@ static uint64_t taken(struct live *lv)
 
 const struct arm arm_honggfuzz = {
     .name = "honggfuzz",
+    .summary = "honggfuzz, guided by coverage and comparisons",
+    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
     .family = FAMILY_HFUZZ,
+    .engine = &engine,
+    .library = "ctl/libcarolhf.so",
     .cycle = "1000 executions",
-    .check = check,
     .prepare = prepare,
     .command = command,
     .deliver = deliver,

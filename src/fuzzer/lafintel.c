@@ -3,9 +3,11 @@
 
 const struct arm arm_lafintel = {
     .name = "lafintel",
+    .summary = "AFL++ on a build whose switches and comparisons are split (laf-intel)",
+    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
     .family = FAMILY_LAF,
+    .library = "ctl/libcarolctl.so",
     .cycle = "one queue entry fuzzed",
-    .check = aflpp_check,
     .command = aflpp_command,
     AFL_ARM,
 };

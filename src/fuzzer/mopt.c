@@ -14,8 +14,7 @@
 #include <string.h>
 
 static const char *const pure_args[] = {"-L", "0", NULL};
-static const struct afl_way pure = {
-    .library = "ctl/libcarolctl.so", .imports = "address", .plain = true, .args = pure_args};
+static const struct afl_way pure = {.imports = "address", .plain = true, .args = pure_args};
 static const char *const beside_args[] = {"-L", "-1", NULL};
 static const struct afl_way beside = {.library = "ctl/libcarolnull.so",
                                       .imports = "address",
@@ -30,7 +29,7 @@ static bool is_patched(void)
     static const char refusal[] = "MOpt and custom mutator are mutually exclusive";
     if (known >= 0)
         return known == 1;
-    char *path = where_engine("afl/afl-fuzz");
+    char *path = where_engine(afl_engine.program);
     struct buf b = BUF_INIT((size_t)64 << 20);
     if (fs_read(path, &b, NULL) == 0)
         known = memmem(b.p, b.len, refusal, sizeof refusal - 1) ? 0 : 1;
@@ -41,7 +40,9 @@ static bool is_patched(void)
 
 static int check(const struct instance_opts *o, struct err *e)
 {
-    return afl_check(o, is_patched() ? &pure : &beside, e);
+    (void)o;
+    return is_patched() ? 0
+                        : live_need_file(where_runtime(beside.library), "the control library", e);
 }
 
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
@@ -58,8 +59,12 @@ static void line(struct live *lv, const char *text)
 
 const struct arm arm_mopt = {
     .name = "mopt",
+    .summary = "AFL++ with MOpt's particle swarm choosing the mutations",
+    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
     .family = FAMILY_AFL,
+    .library = "ctl/libcarolctl.so",
     .cycle = "1000 executions",
+    .find_mark = "op:MOpt",
     .check = check,
     .command = command,
     .line = line,

@@ -4,18 +4,11 @@
 
 #include <stdlib.h>
 
-static const struct afl_way way = {
-    .library = "ctl/libcarolradamsa.so", .imports = "fuzz", .only_library = true, .plain = true};
-
-static int check(const struct instance_opts *o, struct err *e)
-{
-    int rc = live_need_file(where_engine("radamsa/libradamsa.so"), "libradamsa", e);
-    return rc < 0 ? rc : afl_check(o, &way, e);
-}
+static const struct afl_way way = {.imports = "fuzz", .only_library = true, .plain = true};
 
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
-    char *lib = where_engine("radamsa/libradamsa.so"), *real = realpath(lib, NULL);
+    char *lib = where_engine(lv->arm->part), *real = realpath(lib, NULL);
     strv_addf(env, "CAROL_CTL_RADAMSA=%s", real ? real : lib);
     free(lib);
     free(real);
@@ -24,9 +17,12 @@ static int command(struct live *lv, bool again, struct strv *argv, struct strv *
 
 const struct arm arm_radamsa = {
     .name = "radamsa",
+    .summary = "AFL++ with radamsa as its only mutator",
+    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
     .family = FAMILY_AFL,
+    .library = "ctl/libcarolradamsa.so",
+    .part = "radamsa/libradamsa.so",
     .cycle = "one queue entry fuzzed",
-    .check = check,
     .command = command,
     AFL_ARM,
 };

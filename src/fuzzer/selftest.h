@@ -2,7 +2,8 @@
  *
  * It starts an instance, and wants of it: that it reaches its first safe point and waits there, costs no
  * CPU while parked, executes inputs in a turn, takes one input of ours exactly once and does not give it
- * back, and ends when asked.  `mopt` must also have made all its finds by MOpt's own mutators.
+ * back, and ends when asked.  Where the fuzzer marks what it made in its own way (`mopt`: the operator in
+ * the name), all its finds must bear the mark.
  *
  *     selftest_start(&t, loop, &opts, seeds, n, on_done, arg, &e);
  *     ... on_done(arg, &result) is called once, from the loop; t is gone when it returns

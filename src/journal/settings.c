@@ -40,8 +40,9 @@ const struct setting settings_table[] = {
              "random, single:FUZZER"},
     {"params", SET_PARAMS, AT(params), "sched-opt", 0, "KEY=VALUE",
      .help = "an option of the scheduler; may be repeated; 'help' lists them"},
-    {"fuzzers", SET_NAMES, AT(fuzzers), "fuzzers", 'f', "LIST",
-     .help = "paper, all, or names: ${FUZZERS}\n(default: all)"},
+    {"fuzzers", SET_ROSTER, AT(fuzzers), "fuzzers", 'f', "LIST",
+     .help = "fuzzers and rosters, separated by commas (default: the roster\n"
+             "default); both are listed below"},
     {"seed", SET_U64, AT(seed), "seed", 0, "N", .hi = UINT64_MAX,
      .help = "of all random numbers (default: from the clock, recorded)"},
     {"reward", SET_REWARD, AT(reward), "reward", 0, "NAME", .preset = "coverage_interval",
@@ -134,10 +135,10 @@ int settings_set(struct settings *s, const struct setting *st, const char *text,
         replace(p, absolute(text));
         s->resume = true;
         break;
-    case SET_NAMES:
-        strv_split(p, text, ',');
-        if (!((struct strv *)p)->n)
-            rc = err_usage(e, "%s '%s' names no fuzzer", name_of(st, name), text);
+    case SET_ROSTER:
+        rc = fuzzer_roster(text, p, e);
+        if (rc < 0)
+            err_wrap(e, "%s", name_of(st, name));
         break;
     case SET_WORDS: strv_add(p, text); break;
     case SET_PARAMS: {
@@ -285,7 +286,7 @@ static char *to_text(const struct setting *st, const struct settings *s)
     case SET_PATH:
     case SET_PARAMS:
     case SET_RESUME: return xstrdup(*(char *const *)p ? *(char *const *)p : "");
-    case SET_NAMES: return join(p, ',');
+    case SET_ROSTER: return join(p, ',');
     case SET_PATHS:
     case SET_WORDS: return to_lines(p);
     case SET_INT: return str_fmt("%d", *(const int *)p);
@@ -308,7 +309,7 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     case SET_PATH:
     case SET_PARAMS:
     case SET_RESUME: replace(p, *text ? xstrdup(text) : NULL); break;
-    case SET_NAMES:
+    case SET_ROSTER:
         strv_free(p);
         strv_split(p, text, ',');
         break;
@@ -365,7 +366,7 @@ void settings_free(struct settings *s)
         case SET_PATH:
         case SET_PARAMS:
         case SET_RESUME: replace(p, NULL); break;
-        case SET_NAMES:
+        case SET_ROSTER:
         case SET_PATHS:
         case SET_WORDS: strv_free(p); break;
         default: break;

@@ -53,7 +53,7 @@ enum setting_kind {
     SET_PATH,   /* made absolute: a campaign may be resumed from another directory */
     SET_PATHS,  /* may be repeated */
     SET_RESUME, /* the directory of a campaign to go on with */
-    SET_NAMES,  /* a,b,c */
+    SET_ROSTER, /* fuzzers and rosters: a,b,c */
     SET_WORDS,  /* after --, never an option */
     SET_PARAMS, /* KEY=VALUE, may be repeated */
     SET_TIME,

@@ -317,8 +317,10 @@ static void describe(const struct build *b, const char *name, struct manifest *m
 
 static bool can_fuzz(const struct manifest *m)
 {
-    return m->family[FAMILY_NEUTRAL].ok &&
-           (m->family[FAMILY_AFL].ok || m->family[FAMILY_LAF].ok || m->family[FAMILY_HFUZZ].ok);
+    bool any = false;
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        any = any || (m->family[f].ok && !family_use((enum family)f));
+    return any && m->family[FAMILY_NEUTRAL].ok;
 }
 
 static void list_targets(const struct build *b, struct strv *names)

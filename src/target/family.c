@@ -1,4 +1,4 @@
-/* family: names, compilers, flags and archives of the six families.  Runs no build. */
+/* family: names, compilers, flags and archives of the families, one row each.  Runs no build. */
 #include "target/family.h"
 
 #include "base/die.h"
@@ -10,58 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char *const names[FAMILY_END] = {"none",    "afl",  "laf",  "hfuzz",
-                                              "neutral", "asan", "plain"};
-
-const char *family_name(enum family f)
-{
-    return f > FAMILY_NONE && f < FAMILY_END ? names[f] : "none";
-}
-
-enum family family_of(const char *name)
-{
-    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
-        if (strcmp(name, names[f]) == 0)
-            return (enum family)f;
-    return FAMILY_NONE;
-}
-
-int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e)
-{
-    struct strv words = {0};
-    int rc = 0;
-    for (int f = 0; f < FAMILY_END; f++)
-        on[f] = strcmp(list, "all") == 0 && f != FAMILY_NONE;
-    if (strcmp(list, "all") != 0)
-        strv_split(&words, list, ',');
-    for (size_t i = 0; i < words.n && rc == 0; i++) {
-        enum family f = family_of(words.v[i]);
-        on[f] = true;
-        if (f == FAMILY_NONE)
-            rc = err_usage(e,
-                           "there is no family '%s'; the families are afl, laf, hfuzz, neutral, "
-                           "asan, plain",
-                           words.v[i]);
-    }
-    if (rc == 0 && !words.n && !on[FAMILY_PLAIN])
-        rc = err_usage(e, "--families is empty; give some of afl,laf,hfuzz,neutral,asan,plain");
-    strv_free(&words);
-    return rc;
-}
-
-const char *family_sanitizer(enum family f)
-{
-    return f == FAMILY_ASAN ? "address" : "none";
-}
-
-/* Scripts branch on this; the three without a fuzzer of their own look like libFuzzer to them. */
-const char *family_engine(enum family f)
-{
-    if (f == FAMILY_AFL || f == FAMILY_LAF)
-        return "afl";
-    return f == FAMILY_HFUZZ ? "honggfuzz" : "libfuzzer";
-}
 
 static void add_words(struct strv *l, const char *words)
 {
@@ -234,19 +182,92 @@ static int init_neutral(struct family_kit *k, struct err *e)
     return rc < 0 ? rc : add_mutate(k, e);
 }
 
+/* Scripts branch on the engine; a family without a fuzzer of its own looks like libFuzzer to them. */
+static const struct row {
+    const char *name, *engine, *sanitizer;
+    const char *use; /* family_use */
+    int (*init)(struct family_kit *k, struct err *e);
+} rows[FAMILY_END] = {
+    [FAMILY_NONE] = {"none", "none", "none", "nobody", init_plain},
+    [FAMILY_AFL] = {"afl", "afl", "none", NULL, init_afl},
+    [FAMILY_LAF] = {"laf", "afl", "none", NULL, init_afl},
+    [FAMILY_HFUZZ] = {"hfuzz", "honggfuzz", "none", NULL, init_hfuzz},
+    [FAMILY_NEUTRAL] = {"neutral", "libfuzzer", "none", "the coverage that every find is judged by",
+                        init_neutral},
+    [FAMILY_ASAN] = {"asan", "libfuzzer", "address", "reports of defects", init_plain},
+    [FAMILY_PLAIN] = {"plain", "libfuzzer", "none", "confirmation of defects", init_plain},
+};
+
+static const struct row *row_of(enum family f)
+{
+    return &rows[f > FAMILY_NONE && f < FAMILY_END ? f : FAMILY_NONE];
+}
+
+const char *family_name(enum family f)
+{
+    return row_of(f)->name;
+}
+
+const char *family_sanitizer(enum family f)
+{
+    return row_of(f)->sanitizer;
+}
+
+const char *family_engine(enum family f)
+{
+    return row_of(f)->engine;
+}
+
+bool family_is_afl(enum family f)
+{
+    return strcmp(family_engine(f), "afl") == 0;
+}
+
+const char *family_use(enum family f)
+{
+    return row_of(f)->use;
+}
+
+enum family family_of(const char *name)
+{
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        if (strcmp(name, rows[f].name) == 0)
+            return (enum family)f;
+    return FAMILY_NONE;
+}
+
+int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e)
+{
+    struct buf all = BUF_INIT(1024);
+    struct strv words = {0};
+    int rc = 0;
+    bool every = strcmp(list, "all") == 0;
+    for (int f = 0; f < FAMILY_END; f++)
+        on[f] = every && f != FAMILY_NONE;
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+        buf_printf(&all, "%s%s", all.len ? ", " : "", rows[f].name);
+    if (!every)
+        strv_split(&words, list, ',');
+    for (size_t i = 0; i < words.n && rc == 0; i++) {
+        enum family f = family_of(words.v[i]);
+        on[f] = true;
+        if (f == FAMILY_NONE)
+            rc = err_usage(e, "there is no family '%s'; the families are %s", words.v[i], all.p);
+    }
+    if (rc == 0 && !words.n && !every)
+        rc = err_usage(e, "--families is empty; give some of %s", all.p);
+    strv_free(&words);
+    buf_free(&all);
+    return rc;
+}
+
 int family_kit_init(struct family_kit *k, enum family f, struct err *e)
 {
     *k = (struct family_kit){.family = f};
     int rc = find_clang(k, e);
     add_words(&k->compile, all_flags);
     if (rc == 0)
-        switch (f) {
-        case FAMILY_AFL:
-        case FAMILY_LAF: rc = init_afl(k, e); break;
-        case FAMILY_HFUZZ: rc = init_hfuzz(k, e); break;
-        case FAMILY_NEUTRAL: rc = init_neutral(k, e); break;
-        default: rc = init_plain(k, e); break;
-        }
+        rc = row_of(f)->init(k, e);
     if (rc < 0)
         family_kit_free(k);
     return rc;
@@ -281,7 +302,7 @@ static char *ask_version(const char *program, const char *flag, const char *mark
     return word ? word : xstrdup("of unknown version");
 }
 
-/* Six families ask the same two programs: each is run once. */
+/* All families ask the same two programs: each is run once. */
 static const char *version_word(const char *program, const char *flag, const char *mark)
 {
     static struct {
@@ -304,7 +325,7 @@ char *family_compiler(const struct family_kit *k)
     const char *version = version_word(k->clang, "--version", "clang version ");
     const char *base = strrchr(k->clang, '/');
     char *clang = str_fmt("%s %s", base ? base + 1 : k->clang, version), *all = clang;
-    if (k->family == FAMILY_AFL || k->family == FAMILY_LAF) {
+    if (family_is_afl(k->family)) {
         char *fuzz = where_engine("afl/afl-fuzz");
         all = str_fmt("afl-clang-fast %s (%s)", version_word(fuzz, "-V", "++"), clang);
         free(fuzz);

@@ -32,6 +32,10 @@ void family_kit_free(struct family_kit *k);
 char *family_compiler(const struct family_kit *k);
 const char *family_sanitizer(enum family f); /* $SANITIZER */
 const char *family_engine(enum family f);    /* $FUZZING_ENGINE */
+bool family_is_afl(enum family f);           /* compiled by afl-clang-fast */
+/* What it is for when no fuzzer runs on it.  NULL: fuzzers do, and where their engine is missing a build
+ * without this family is still of use. */
+const char *family_use(enum family f);
 
 /* A list such as "afl,neutral" or "all" into on[]. */
 CAROL_MUST_CHECK int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e);

@@ -33,8 +33,7 @@ void task_prepare(struct task *t, enum family f, const struct plan *p, const str
     t->tmp = str_fmt("%s/.tmp-%s-%d", p->dir, family_name(f), (int)getpid());
     t->log = str_fmt("%s/logs/%s.log", p->dir, family_name(f));
     if (family_kit_init(&t->kit, f, &t->error) < 0) {
-        bool engine = f == FAMILY_AFL || f == FAMILY_LAF || f == FAMILY_HFUZZ;
-        t->state = engine && !o->families_named ? BUILD_SKIPPED : BUILD_FAILED;
+        t->state = !family_use(f) && !o->families_named ? BUILD_SKIPPED : BUILD_FAILED;
         return;
     }
     t->compiler = family_compiler(&t->kit);
@@ -206,7 +205,7 @@ static int ask_target(const struct task *t, const char *out, struct out_target *
                        "the target %s has no LLVMFuzzerTestOneInput of its own: give the harness "
                        "to the linker as an object file",
                        target->name);
-    else if (t->family == FAMILY_AFL || t->family == FAMILY_LAF)
+    else if (family_is_afl(t->family))
         rc = ask_map_size(path, target, e);
     else if (t->family == FAMILY_NEUTRAL)
         rc = dump_table(path, target, e);

@@ -1,4 +1,5 @@
-/* tools: finds compilers and fuzzers and says what is missing.  Installs nothing, builds nothing. */
+/* tools: finds compilers and engines and says what is missing.  Installs nothing, builds nothing, knows no
+ * fuzzer by name. */
 #include "target/tools.h"
 
 #include "base/die.h"
@@ -9,34 +10,10 @@
 #include "target/run.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ASK_SECONDS 5
-
-const char *const tools_fuzzers[] = {"aflpp",    "darwin",  "honggfuzz", "mopt",
-                                     "lafintel", "radamsa", NULL};
-
-/* What each fuzzer consists of; runtime is ours, a file of where_runtime. */
-static const struct parts {
-    const char *name, *engine, *library, *runtime;
-} parts[] = {
-    {"aflpp", "afl", NULL, "ctl/libcarolctl.so"},
-    {"darwin", "afl", NULL, "ctl/libcaroldarwin.so"},
-    {"honggfuzz", "honggfuzz", NULL, "ctl/libcarolhf.so"},
-    {"mopt", "afl", NULL, "ctl/libcarolctl.so"},
-    {"lafintel", "afl", NULL, "ctl/libcarolctl.so"},
-    {"radamsa", "afl", "radamsa/libradamsa.so", "ctl/libcarolradamsa.so"},
-};
-
-/* How an engine is asked for its version, and what stands before it in the answer. */
-static const struct question {
-    const char *engine, *program, *flag, *mark;
-} questions[] = {
-    {"afl", "afl/afl-fuzz", "--version", "afl-fuzz++"},
-    {"honggfuzz", "honggfuzz/honggfuzz", "--version", "honggfuzz "},
-};
 
 void tool_state_free(struct tool_state *s)
 {
@@ -83,34 +60,6 @@ int tools_find_clang(char **path, int *major, struct err *e)
     return 0;
 }
 
-/* What tools/engines.py wrote when it built them. */
-static char *recorded_version(const char *engine)
-{
-    char *path = where_engine("engines.json"), *version = NULL;
-    json_t *facts = json_load_file(path, 0, NULL);
-    const char *text =
-        json_string_value(json_object_get(json_object_get(facts, engine), "version"));
-    if (text)
-        version = xstrdup(text);
-    json_decref(facts);
-    free(path);
-    return version;
-}
-
-char *tools_engine_version(const char *engine)
-{
-    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
-        const struct question *q = &questions[i];
-        if (strcmp(q->engine, engine) != 0)
-            continue;
-        char *program = where_engine(q->program);
-        char *version = fs_exists(program) ? ask(program, q->flag, q->mark) : NULL;
-        free(program);
-        return version;
-    }
-    return recorded_version(engine);
-}
-
 static void missing(struct tool_state *s, char *why, const char *fix)
 {
     s->ok = false;
@@ -134,38 +83,30 @@ static bool have(struct tool_state *s, char *path, const char *fix)
     return there;
 }
 
-static bool engine_starts(struct tool_state *s, const char *engine)
+bool tools_need_engine(const struct engine *en, struct tool_state *s)
 {
-    const char *program = strcmp(engine, "afl") == 0 ? "afl/afl-fuzz" : "honggfuzz/honggfuzz";
-    if (!have(s, where_engine(program), fix_engines))
+    if (!have(s, where_engine(en->program), fix_engines))
         return false;
-    s->version = tools_engine_version(engine);
-    if (s->version)
-        return true;
-    char *path = where_engine(program);
-    missing(s,
-            str_fmt("%s does not start (a library it needs is missing, or it is not ours)", path),
-            "tools/setup.sh && make engines");
-    free(path);
-    return false;
+    char *program = where_engine(en->program);
+    free(s->version);
+    s->version = ask(program, en->flag, en->mark);
+    if (!s->version)
+        missing(s,
+                str_fmt("%s does not start (a library it needs is missing, or it is not ours)",
+                        program),
+                "tools/setup.sh && make engines");
+    free(program);
+    return s->ok;
 }
 
-void tools_check_fuzzer(const char *name, struct tool_state *s)
+bool tools_need_part(const char *file, struct tool_state *s)
 {
-    *s = (struct tool_state){.ok = true};
-    const struct parts *p = NULL;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strcmp(parts[i].name, name) == 0)
-            p = &parts[i];
-    if (!p) {
-        missing(s, str_fmt("there is no fuzzer '%s'", name), "carol doctor");
-        return;
-    }
-    if (!engine_starts(s, p->engine))
-        return;
-    if (p->library && !have(s, where_engine(p->library), fix_engines))
-        return;
-    have(s, where_runtime(p->runtime), "make   (in Carol's source tree)");
+    return have(s, where_engine(file), fix_engines);
+}
+
+bool tools_need_runtime(const char *file, struct tool_state *s)
+{
+    return have(s, where_runtime(file), "make   (in Carol's source tree)");
 }
 
 /* The families are checked by the code that builds them, so the two cannot disagree. */

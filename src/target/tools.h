@@ -1,8 +1,12 @@
-/* tools: which compilers and fuzzers are here, in which version, and what is missing for each fuzzer
- * and family, with the command that brings it.
+/* tools: is a compiler, an engine, a family here, in which version, and if not, which command brings it?
  *
  * Quick (milliseconds): it looks for files and runs at most a program's --version, which also shows
- * that its libraries are there.  Whether a fuzzer obeys is the self-test's job (carol engine). */
+ * that its libraries are there.  Which fuzzers there are and what each needs is known in src/fuzzer,
+ * which asks piece by piece (fuzzer_diagnose):
+ *
+ *     struct tool_state s = {.ok = true};
+ *     if (tools_need_engine(&engine, &s) && tools_need_part("radamsa/libradamsa.so", &s)) ...
+ *     tool_state_free(&s); */
 #ifndef CAROL_TARGET_TOOLS_H
 #define CAROL_TARGET_TOOLS_H
 
@@ -23,14 +27,18 @@ void tool_state_free(struct tool_state *s);
  * path.  Exit 3 with the fix when there is none. */
 CAROL_MUST_CHECK int tools_find_clang(char **path, int *major, struct err *e);
 
-/* The version of "afl", "honggfuzz" or "radamsa" as it says itself (radamsa: as its build recorded),
- * to be freed; NULL when it is not there or does not start. */
-char *tools_engine_version(const char *engine);
+/* A program of somebody else that a fuzzer runs. */
+struct engine {
+    const char *program;     /* its path below the engines' directory (base/where.h) */
+    const char *flag, *mark; /* asked with the flag, its version is the word after the mark */
+};
 
-extern const char *const tools_fuzzers[]; /* the six names of SPEC 1, then NULL */
+/* True when it is there; otherwise s is no longer ok and says why. */
+bool tools_need_engine(const struct engine *en, struct tool_state *s); /* starts; fills version */
+bool tools_need_part(const char *file, struct tool_state *s);          /* of the engines */
+bool tools_need_runtime(const char *file, struct tool_state *s);       /* of ours */
 
-/* Fill s (which is overwritten); free it with tool_state_free. */
-void tools_check_fuzzer(const char *name, struct tool_state *s);
+/* Overwrites s. */
 void tools_check_family(enum family f, struct tool_state *s);
 
 #endif

@@ -110,8 +110,7 @@ static bool dropped(const struct family_kit *k, const char *a)
 /* A program of afl-clang-fast linked with -static-pie dies at its start. */
 static const char *replaced(const struct family_kit *k, const char *a)
 {
-    bool afl = k->family == FAMILY_AFL || k->family == FAMILY_LAF;
-    return afl && strcmp(a, "-static-pie") == 0 ? "-static" : a;
+    return family_is_afl(k->family) && strcmp(a, "-static-pie") == 0 ? "-static" : a;
 }
 
 /* The engine's archive, also by another spelling of its path (build systems normalise paths). */

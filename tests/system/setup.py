@@ -53,8 +53,8 @@ def doctor(*args):
 def doctor_answers_with_the_names_of_the_specification(_):
     code, answer = doctor()
     check(answer["schema"] == 1, "schema")
-    check(set(answer["fuzzers"]) == FUZZERS, f"fuzzers: {sorted(answer['fuzzers'])}")
-    check(set(answer["families"]) == FAMILIES, f"families: {sorted(answer['families'])}")
+    check(FUZZERS <= set(answer["fuzzers"]), f"fuzzers: {sorted(answer['fuzzers'])}")
+    check(FAMILIES <= set(answer["families"]), f"families: {sorted(answer['families'])}")
     for name, state in answer["fuzzers"].items():
         check({"ok", "version", "why", "fix"} <= set(state), f"fields of {name}")
     for item in answer["host"]:
