@@ -1,4 +1,4 @@
-/* schedulers: for the table, and what they share.  Only src/sched includes it. */
+/* schedulers: for the table, and what they share.  Only src/sched and tests include it. */
 #ifndef CAROL_SCHED_SCHEDULERS_H
 #define CAROL_SCHED_SCHEDULERS_H
 
