@@ -24,7 +24,7 @@
 struct deal {
     int n_arms;
     int order[SCHED_MAX_ARMS]; /* choose_order */
-    int asked; /* slots asked for, or DEAL_ONE_EACH */
+    int asked;                 /* slots asked for, or DEAL_ONE_EACH */
     uint64_t weight[SCHED_MAX_ARMS];
     uint64_t dropped; /* dealt without these */
     int next;         /* slot of the next decision */

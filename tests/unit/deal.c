@@ -17,7 +17,7 @@ static void whole_cores_by_hand(void **state)
     expect_cores(ROSTER_SEED, (uint64_t[]){50, 30, 20, 0, 0, 0}, 6, 6, (int[]){3, 2, 1, 0, 0, 0});
     expect_cores(ROSTER_SEED, (uint64_t[]){9, 9, 9, 9, 9, 9}, 6, 6, (int[]){1, 1, 1, 1, 1, 1});
     expect_cores(ROSTER_SEED, (uint64_t[]){41, 19, 14, 12, 8, 6}, 6, 6, (int[]){2, 1, 1, 1, 1, 0});
-    expect_cores(ROSTER_SEED, (uint64_t[]){0, 0, 0}, 3, 4, (int[]){2, 1, 1}); /* nobody has any: all the same */
+    expect_cores(ROSTER_SEED, (uint64_t[]){0, 0, 0}, 3, 4, (int[]){2, 1, 1}); /* nobody has any */
     expect_cores(ROSTER_SEED, (uint64_t[]){1, 4}, 2, 7, (int[]){1, 6});
     /* Remainders 2/3, 2/3, 2/3: the larger share first (floating point says otherwise). */
     expect_cores(ROSTER_SEED, (uint64_t[]){1, 1, 4}, 3, 4, (int[]){1, 0, 3});
