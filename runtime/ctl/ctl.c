@@ -22,6 +22,7 @@ struct ctl_page *ctl_page;
 char ctl_dir[PATH_MAX];
 static pid_t born_of;
 static int64_t parked_since;
+static int64_t cycle_began; /* active time */
 static int export_fd = -1;
 
 int64_t ctl_real_ns(void)
@@ -150,17 +151,27 @@ static void park(void)
     __atomic_store_n(&parked_since, 0, __ATOMIC_RELEASE);
 }
 
+/* A clock that stands still while we are parked or stopped; from an arbitrary zero. */
+static int64_t active_ns(void)
+{
+    return ctl_real_ns() - ctl_page->paused_ns -
+           __atomic_load_n(&ctl_page->stopped_ns, __ATOMIC_ACQUIRE);
+}
+
 void ctl_safe_point(void)
 {
     struct ctl_page *p = ctl_page;
     if (!p)
         return;
-    if (!__atomic_load_n(&p->ready, __ATOMIC_RELAXED)) {
+    bool first = !__atomic_load_n(&p->ready, __ATOMIC_RELAXED);
+    if (first) {
         __atomic_store_n(&p->ready, 1, __ATOMIC_RELEASE);
         ring();
     }
     if (ctl_parking_wanted())
         park();
+    if (first)
+        cycle_began = active_ns();
 }
 
 void ctl_add_exec(void)
@@ -171,8 +182,13 @@ void ctl_add_exec(void)
 
 void ctl_add_cycle(void)
 {
-    if (ctl_page)
-        __atomic_store_n(&ctl_page->cycles, ctl_page->cycles + 1, __ATOMIC_RELEASE);
+    struct ctl_page *p = ctl_page;
+    if (!p)
+        return;
+    int64_t now = active_ns();
+    __atomic_store_n(&p->cycles_ns, p->cycles_ns + now - cycle_began, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->cycles, p->cycles + 1, __ATOMIC_RELEASE);
+    cycle_began = now;
 }
 
 static void open_export(void)

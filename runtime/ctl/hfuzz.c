@@ -43,6 +43,8 @@ static DIR *input_dir; /* the first directory it ever reads */
 static bool dry_run_over, persistent;
 static int64_t quit_at;           /* when we first saw `quit` */
 static int64_t paused, parked_at; /* ns, atomic; parked_at 0: not parked */
+static int64_t cycle_began;       /* active time, of the fuzzing thread alone, as is: */
+static unsigned batch;            /* executions since then */
 static int late;                  /* the main thread's next time() is LATER */
 static struct itimerval ticker;   /* its 200 ms timer, off while parked */
 
@@ -184,6 +186,12 @@ static void leave(void)
     }
 }
 
+/* A clock that stands still while we are parked or stopped; from an arbitrary zero. */
+static int64_t active_ns(void)
+{
+    return steady_ns() - paused - GET(page->stopped_ns);
+}
+
 static void wait_for_turn(void)
 {
     uint32_t turn;
@@ -230,14 +238,20 @@ static void safe_point(void)
         park();
     else if (first)
         tell();
+    if (first)
+        cycle_began = active_ns();
 }
 
 static void count_execution(void)
 {
-    uint64_t n = page->execs + 1;
-    SET(page->execs, n);
-    if (n % BATCH == 0)
-        SET(page->cycles, page->cycles + 1);
+    SET(page->execs, page->execs + 1);
+    if (!page->ready || ++batch < BATCH)
+        return;
+    int64_t now = active_ns();
+    SET(page->cycles_ns, page->cycles_ns + now - cycle_began);
+    SET(page->cycles, page->cycles + 1);
+    cycle_began = now;
+    batch = 0;
 }
 
 ssize_t send(int fd, const void *buf, size_t n, int flags)

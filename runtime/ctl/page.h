@@ -8,20 +8,25 @@
  * waits on `turn` (futex, 1 s timeout, checking that its parent is still the one it was born with).
  * At the first safe point of all it sets `ready` = 1 and waits likewise if turn == done.
  *
+ * Cycles.  Each completed one adds 1 to `cycles` and its active time to `cycles_ns`: from the end of the
+ * one before, or from the first safe point, without the time in between in which the fuzzer was parked or, by SIGSTOP,
+ * stopped.  A cycle that a death cuts adds nothing, and neither does start-up.
+ *
  * Imports.  The supervisor writes DIR/inbox/<gen> whole (renamed into place), then sets `gen`; numbers
  * rise, not necessarily by one.  A file is a run of records {u64 id, u32 size, u32 0, bytes}.  The library takes records in order, each exactly
  * once: `gen_at` is the file it is in, `gen_taken` how many records of that file it has taken; both
  * are updated before the record's execution starts, so a kill -9 can lose at most that one execution and
  * repeats none.  A finished file is unlinked.
  *
- * All words are accessed with __atomic builtins.  Both sides check magic and version. */
+ * All words are accessed with __atomic builtins.  Both sides check magic and version.  Version 1 had zeros
+ * where version 2 has `cycles_ns` and `stopped_ns`. */
 #ifndef CAROL_CTL_PAGE_H
 #define CAROL_CTL_PAGE_H
 
 #include <stdint.h>
 
 #define CTL_MAGIC UINT32_C(0x6c726163) /* "carl" */
-#define CTL_VERSION 1u
+#define CTL_VERSION 2u
 #define CTL_SIZE 4096u
 #define CTL_EVENT_FD 196 /* eventfd in the fuzzer process: written at ready, at park, at a fault */
 #define CTL_ENV "CAROL_CTL" /* environment variable: absolute path of the page file */
@@ -53,7 +58,10 @@ struct ctl_page {
     int64_t paused_ns;  /* time spent parked so far: the virtual clock lags by this */
     uint64_t inflight;  /* id + 1 of the import whose execution is under way; 0: none */
     int32_t pid;        /* of the fuzzer, as it sees itself */
-    uint32_t reserved[13];
+    uint32_t zero;
+    int64_t cycles_ns;  /* active time of all completed cycles */
+    int64_t stopped_ns; /* written by the supervisor: time spent stopped by SIGSTOP so far */
+    uint32_t reserved[8];
 };
 
 struct __attribute__((packed)) ctl_record { /* anywhere in the file: not aligned */

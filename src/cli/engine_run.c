@@ -90,12 +90,13 @@ static json_t *turn_object(const struct run *r, const json_int_t finds[3])
 {
     const struct turn_report *t = &r->in->report;
     json_t *o = json_pack(
-        "{s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "n",
+        "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "n",
         (json_int_t)r->turn, "wall_ms", ms(loop_now(r->loop) - r->turn_began), "active_ms",
-        ms(t->active_ns), "park_ms", ms(t->park_ns), "cpu_parked_ms", ms(t->cpu_parked_ns),
-        "cpu_ms", ms(t->cpu_ns), "execs", (json_int_t)t->execs, "cycles", (json_int_t)t->cycles,
-        "offered", (json_int_t)t->offered, "taken", (json_int_t)t->taken, "exports", finds[0],
-        "crashes", finds[1], "hangs", finds[2], "died", t->died);
+        ms(t->active_ns), "startup_ms", ms(t->startup_ns), "cycle_ms", ms(t->cycle_ns), "park_ms",
+        ms(t->park_ns), "cpu_parked_ms", ms(t->cpu_parked_ns), "cpu_ms", ms(t->cpu_ns), "execs",
+        (json_int_t)t->execs, "cycles", (json_int_t)t->cycles, "offered", (json_int_t)t->offered,
+        "taken", (json_int_t)t->taken, "exports", finds[0], "crashes", finds[1], "hangs", finds[2],
+        "died", t->died);
     if (t->died)
         json_object_set_new(o, "why", json_string(t->why));
     return o;

@@ -18,6 +18,8 @@ static int check_or_init(struct ctl_page *p, const char *path, bool fresh, struc
         p->version = CTL_VERSION;
         ctl_set32(&p->magic, CTL_MAGIC);
     }
+    if (p->magic == CTL_MAGIC && p->version == 1)
+        p->version = CTL_VERSION; /* the new words are zero there, as they begin */
     if (p->magic != CTL_MAGIC || p->version != CTL_VERSION)
         return err_set(e, -EPROTO,
                        "%s is not a control page of this version of carol: remove the instance's "
@@ -82,6 +84,13 @@ void ctlpage_go(struct ctl_page *p, uint64_t cycles)
     ctl_set64(&p->quota, cycles ? ctl_get64(&p->cycles) + cycles : 0);
     ctl_set32(&p->turn, ctl_get32(&p->turn) + 1);
     wake(p);
+}
+
+/* In the library's own pause it was not at work either way, and that pause is counted there. */
+void ctlpage_was_stopped(struct ctl_page *p, int64_t ns)
+{
+    if (!ctlpage_parked(p))
+        __atomic_add_fetch(&p->stopped_ns, ns, __ATOMIC_RELEASE);
 }
 
 void ctlpage_stop(struct ctl_page *p)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Map the page file, made new when missing; a file of another version is an error. */
+/* Map the page file, made new when missing, or brought up to date from version 1; another is an error. */
 CAROL_MUST_CHECK int ctlpage_map(const char *path, struct ctl_page **out, struct err *e);
 void ctlpage_unmap(struct ctl_page *p);
 
@@ -16,6 +16,8 @@ void ctlpage_unmap(struct ctl_page *p);
 void ctlpage_reset(struct ctl_page *p);
 /* Open the next turn; it ends after `cycles` more cycles (0: no such limit). */
 void ctlpage_go(struct ctl_page *p, uint64_t cycles);
+/* It was stopped by SIGSTOP for so long and is about to go on: no active time. */
+void ctlpage_was_stopped(struct ctl_page *p, int64_t ns);
 /* Ask for the end of the open turn, or for the end of the process. */
 void ctlpage_stop(struct ctl_page *p);
 void ctlpage_quit(struct ctl_page *p);
@@ -26,6 +28,10 @@ static inline uint32_t ctl_get32(const uint32_t *w)
     return __atomic_load_n(w, __ATOMIC_ACQUIRE);
 }
 static inline uint64_t ctl_get64(const uint64_t *w)
+{
+    return __atomic_load_n(w, __ATOMIC_ACQUIRE);
+}
+static inline int64_t ctl_get_ns(const int64_t *w)
 {
     return __atomic_load_n(w, __ATOMIC_ACQUIRE);
 }

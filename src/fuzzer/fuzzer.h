@@ -60,15 +60,18 @@ enum instance_state {
 
 struct turn_quota {
     uint64_t cycles; /* 0: no limit but the time */
-    int64_t cap_ns;  /* the turn ends after this at the latest */
+    int64_t cap_ns;  /* the turn ends after this at the latest, counted from when it is ready */
 };
 
 struct turn_report {
-    uint64_t execs, cycles;        /* in this turn */
-    uint64_t offered, taken;       /* imports: delivered before it, executed in it */
-    int64_t startup_ns;            /* started for this turn: until it was ready; else 0 */
-    int64_t active_ns;             /* resume -> parked, start-up not counted */
-    int64_t cycle_ns;              /* active time of the cycles completed in this turn */
+    uint64_t execs, cycles;  /* in this turn; execs: of a start-up in it too */
+    uint64_t offered, taken; /* imports: delivered before it, executed in it */
+    int64_t active_ns;       /* resume, or ready if that was later -> parked */
+    /* What its `cycles` took, each whole: the part that earlier turns had of one is in it, pauses are not.
+     * May be more than active_ns. */
+    int64_t cycle_ns;
+    /* In the turn for which it was started: start -> ready, no part of active_ns; 0 in every other. */
+    int64_t startup_ns;
     int64_t park_ns;               /* request (quota or cap reached by the supervisor) -> parked */
     int64_t cpu_ns, cpu_parked_ns; /* of the process tree, in the turn and in the pause before it */
     bool died;

@@ -54,6 +54,15 @@ static int64_t cpu_of(struct live *lv)
     return u.cpu_ns;
 }
 
+/* Start-up is over, or is cut by the end of a turn. */
+static void note_startup(struct live *lv)
+{
+    struct live_private *p = lv->p;
+    if (p->starting_at)
+        p->startup_ns += loop_now(lv->loop) - p->starting_at;
+    p->starting_at = 0;
+}
+
 /* Counters of the turn that ends now. */
 static void fill_report(struct live *lv)
 {
@@ -62,12 +71,15 @@ static void fill_report(struct live *lv)
     int64_t now = loop_now(lv->loop);
     r->execs = ctl_get64(&lv->page->execs) - p->execs0;
     r->cycles = ctl_get64(&lv->page->cycles) - p->cycles0;
+    r->cycle_ns = ctl_get_ns(&lv->page->cycles_ns) - p->cycles_ns0;
     r->offered = lv->offered - p->offered0;
     r->taken = lv->arm->taken(lv) - p->taken0;
     p->offered0 = lv->offered;
     r->active_ns = p->resumed_at ? now - p->resumed_at : 0;
     r->park_ns = p->asked_at ? now - p->asked_at : 0;
-    p->resumed_at = p->asked_at = 0;
+    note_startup(lv);
+    r->startup_ns = p->startup_ns;
+    p->resumed_at = p->asked_at = p->startup_ns = 0;
 }
 
 static void end_turn(struct live *lv)
@@ -95,6 +107,7 @@ static void stop_by_signal(struct live *lv, const char *why)
         log_warn("%s #%d: %s; its process is stopped by SIGSTOP instead", lv->in.fuzzer,
                  lv->in.number, why);
     lv->p->stopped = true;
+    lv->p->stopped_at = loop_now(lv->loop);
 }
 
 static void on_cap(void *arg)
@@ -128,6 +141,8 @@ static void become_ready(struct live *lv)
 {
     struct live_private *p = lv->p;
     loop_timer_clear(lv->loop, &p->attach);
+    note_startup(lv);
+    p->ready = true;
     if (p->turn_asked) { /* the turn was asked for during start-up: its time begins now */
         p->turn_asked = false;
         lv->in.state = INST_RUNNING;
@@ -282,6 +297,9 @@ static int instance_start(struct instance *in, const struct input *seeds, size_t
     struct strv argv = {0}, extra = {0}, env = {0};
     if (in->state != INST_NEW && in->state != INST_DEAD && in->state != INST_STOPPED)
         return err_set(e, -EBUSY, "%s #%d is running already", in->fuzzer, in->number);
+    lv->p->starting_at = loop_now(lv->loop);
+    lv->p->startup_ns = 0;
+    lv->p->ready = false;
     sweep_former(lv);
     ctlpage_reset(lv->page);
     int rc = live_fresh_tmp(lv, e);
@@ -339,17 +357,28 @@ static int instance_resume(struct instance *in, const struct turn_quota *q, int 
     in->report = (struct turn_report){.cpu_parked_ns = p->cpu_parked ? p->cpu0 - p->cpu_parked : 0};
     p->execs0 = ctl_get64(&lv->page->execs);
     p->cycles0 = ctl_get64(&lv->page->cycles);
+    p->cycles_ns0 = ctl_get_ns(&lv->page->cycles_ns);
     p->taken0 = lv->arm->taken(lv);
     p->cap_ns = q->cap_ns;
     p->asked_at = 0;
-    p->resumed_at = loop_now(lv->loop);
-    if (p->stopped)
+    int64_t now = loop_now(lv->loop);
+    if (p->stopped) {
+        ctlpage_was_stopped(lv->page, now - p->stopped_at);
         cage_signal(&lv->cage, SIGCONT);
+    }
     p->stopped = false;
-    p->turn_asked = in->state == INST_STARTING;
-    if (!p->turn_asked)
+    p->turn_asked = !p->ready && !ctl_get32(&lv->page->ready);
+    if (p->turn_asked) {
+        p->resumed_at = 0;
+        p->starting_at = p->starting_at ? p->starting_at : now;
+        in->state = INST_STARTING; /* also when the turn before cut it */
+    } else {
+        note_startup(lv);
+        p->ready = true;
+        p->resumed_at = now;
         in->state = INST_RUNNING;
-    loop_timer(lv->loop, &p->cap, p->resumed_at + q->cap_ns + (p->turn_asked ? START_NS : 0));
+    }
+    loop_timer(lv->loop, &p->cap, now + q->cap_ns + (p->turn_asked ? START_NS : 0));
     ctlpage_go(lv->page, q->cycles);
     return 0;
 }

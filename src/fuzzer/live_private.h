@@ -11,13 +11,18 @@ struct live_private {
     int cpu; /* pinned to; -1: not */
     struct timer cap, attach, stopping, later;
     enum instance_event later_event;
+    bool ready;         /* start-up is over, maybe several turns after it began */
     bool turn_asked;    /* a turn was asked for before it was ready */
     bool stopped;       /* by SIGSTOP */
     unsigned by_signal; /* how often that was needed */
     uint32_t faults;
-    int64_t cap_ns, resumed_at, asked_at;
+    int64_t cap_ns, resumed_at, asked_at; /* resumed_at 0: no turn, or not ready for it yet */
+    int64_t starting_at;      /* start-up goes on since then; 0: it is over, or waits for a turn */
+    int64_t startup_ns;       /* what start-up took so far and no report has shown */
+    int64_t stopped_at;       /* of the last SIGSTOP */
     int64_t cpu0, cpu_parked; /* CPU time used at the last resume and at the last park */
     uint64_t execs0, cycles0, taken0, offered0;
+    int64_t cycles_ns0;
 };
 
 CAROL_MUST_CHECK int live_open(struct instance **out, struct loop *l, const struct arm *arm,

@@ -70,7 +70,7 @@ static int autofz_create(struct sched **out, const char *arg, const struct sched
     a->workers = st->workers > 0 ? st->workers : 1;
     a->turn_ns = st->turn_ns ? st->turn_ns : SCHED_TURN_NS;
     a->theta = a->o.theta;
-    deal_init(&a->deal, st->n_arms);
+    deal_init(&a->deal, st->n_arms, st->seed);
     *out = &a->base;
     return 0;
 }

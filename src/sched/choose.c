@@ -2,13 +2,28 @@
  * draws. */
 #include "sched/schedulers.h"
 
-int choose_warmup(const struct decision *d, const uint64_t *dispatched, int turns)
+void choose_order(uint64_t seed, int n, int order[SCHED_MAX_ARMS])
+{
+    struct rng rng;
+    rng_stream(&rng, seed, "order");
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        int k = (int)rng_below(&rng, (uint64_t)i + 1), arm = order[i];
+        order[i] = order[k];
+        order[k] = arm;
+    }
+}
+
+int choose_warmup(const struct decision *d, const int *order, const uint64_t *dispatched, int turns)
 {
     int first = -1;
-    for (int i = 0; i < d->n_arms; i++)
-        if (decision_may(d, i) && dispatched[i] < (uint64_t)turns &&
-            (first < 0 || dispatched[i] < dispatched[first]))
-            first = i;
+    for (int i = 0; i < d->n_arms; i++) {
+        int arm = order[i];
+        if (decision_may(d, arm) && dispatched[arm] < (uint64_t)turns &&
+            (first < 0 || dispatched[arm] < dispatched[first]))
+            first = arm;
+    }
     return first;
 }
 

@@ -68,6 +68,7 @@ static int contextual_create(struct sched **out, const char *arg, const struct s
     c->o = o;
     c->base.opts = &c->o;
     draw_features(c, st->seed);
+    choose_order(st->seed, st->n_arms, c->order);
     rng_stream(&c->noise, st->seed, "contextual.noise");
     for (int i = 0; i < st->n_arms; i++)
         linear_init(&c->arm[i].model, o.ridge);
@@ -133,7 +134,7 @@ static void contextual_pick(struct sched *s, struct decision *d)
     struct contextual *c = (struct contextual *)s;
     for (int i = 0; i < d->n_arms; i++)
         score(c, i, &d->arm[i]);
-    d->choice = choose_warmup(d, c->dispatched, c->o.warmup);
+    d->choice = choose_warmup(d, c->order, c->dispatched, c->o.warmup);
     if (d->choice < 0) {
         double noise[SCHED_MAX_ARMS];
         rng_normals(&c->noise, noise, d->n_arms);

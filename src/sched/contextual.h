@@ -24,7 +24,8 @@ struct contextual_arm {
 struct contextual {
     struct sched base;
     struct contextual_opts o;
-    struct rng noise; /* also breaks ties */
+    int order[SCHED_MAX_ARMS]; /* of the warm-up */
+    struct rng noise;          /* also breaks ties */
     struct features features;
     struct project *project; /* NULL: rank=0 */
     uint64_t dispatched[SCHED_MAX_ARMS];

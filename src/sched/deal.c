@@ -2,6 +2,9 @@
 #include "sched/deal.h"
 
 #include "base/die.h"
+#include "sched/schedulers.h"
+
+#include <string.h>
 
 /* What counts: nothing for those that cannot run, the same for all others when none of them has any. */
 static uint64_t effective(const struct deal *d, uint64_t weight[SCHED_MAX_ARMS])
@@ -16,13 +19,15 @@ static uint64_t effective(const struct deal *d, uint64_t weight[SCHED_MAX_ARMS])
     return sum;
 }
 
-/* The arm to round up next: the largest remainder, then the larger weight, then the first. */
-static int best_remainder(const uint64_t *weight, const uint64_t *rest, int n)
+/* The arm to round up next: the largest remainder, then the larger weight, then the first in the order. */
+static int best_remainder(const struct deal *d, const uint64_t *weight, const uint64_t *rest)
 {
-    int best = 0;
-    for (int i = 1; i < n; i++)
-        if (rest[i] > rest[best] || (rest[i] == rest[best] && weight[i] > weight[best]))
-            best = i;
+    int best = d->order[0];
+    for (int i = 1; i < d->n_arms; i++) {
+        int arm = d->order[i];
+        if (rest[arm] > rest[best] || (rest[arm] == rest[best] && weight[arm] > weight[best]))
+            best = arm;
+    }
     return best;
 }
 
@@ -39,15 +44,16 @@ static void make_whole(struct deal *d)
         left -= d->cores[i];
     }
     for (; left > 0; left--) {
-        int up = best_remainder(weight, rest, d->n_arms);
+        int up = best_remainder(d, weight, rest);
         d->cores[up]++;
         rest[up] = 0;
     }
 }
 
-void deal_init(struct deal *d, int n_arms)
+void deal_init(struct deal *d, int n_arms, uint64_t seed)
 {
     *d = (struct deal){.n_arms = n_arms};
+    choose_order(seed, n_arms, d->order);
     deal_start(d, NULL, DEAL_ONE_EACH);
 }
 
@@ -70,10 +76,10 @@ static uint64_t all_arms(const struct deal *d)
 
 static int arm_of_slot(const struct deal *d, int slot)
 {
-    int arm = 0;
-    for (; slot >= d->cores[arm]; arm++)
-        slot -= d->cores[arm];
-    return arm;
+    const int *arm = d->order;
+    for (; slot >= d->cores[*arm]; arm++)
+        slot -= d->cores[*arm];
+    return *arm;
 }
 
 bool deal_without(struct deal *d, uint64_t dropped)
@@ -111,6 +117,7 @@ void deal_load(struct deal *d, struct wire *w)
 {
     struct deal in = {.n_arms = d->n_arms};
     uint64_t asked = wire_u64(w), next = wire_u64(w);
+    memcpy(in.order, d->order, sizeof in.order);
     in.dropped = wire_u64(w);
     for (int i = 0; i < in.n_arms; i++) {
         in.weight[i] = wire_u64(w);

@@ -1,11 +1,11 @@
 /* deal: shares of the cores as a sequence of choices (schedulers.md 5 item 11).
  *
  * Weights become whole cores that sum to the number of slots by largest remainder (ties: the larger
- * weight, then roster order), in whole numbers throughout, so that a tie is a tie.  The slots lie in
- * roster order; decision k of an assignment takes slot k mod slots, so that every `slots` decisions in a
- * row give each arm exactly its cores.
+ * weight, then the first in the order that the seed draws), in whole numbers throughout, so that a tie is
+ * a tie.  The slots lie in that order too; decision k of an assignment takes slot k mod slots, so that
+ * every `slots` decisions in a row give each arm exactly its cores.
  *
- *     deal_init(&d, n_arms);
+ *     deal_init(&d, n_arms, seed);
  *     deal_start(&d, weight, workers);     // a new assignment: from slot 0
  *     arm = deal_next(&d, dropped);        // each decision
  *
@@ -23,7 +23,8 @@
 
 struct deal {
     int n_arms;
-    int asked; /* slots asked for, or DEAL_ONE_EACH */
+    int order[SCHED_MAX_ARMS]; /* choose_order */
+    int asked;                 /* slots asked for, or DEAL_ONE_EACH */
     uint64_t weight[SCHED_MAX_ARMS];
     uint64_t dropped; /* dealt without these */
     int next;         /* slot of the next decision */
@@ -34,7 +35,7 @@ struct deal {
 };
 
 /* Every arm one slot, none dropped. */
-void deal_init(struct deal *d, int n_arms);
+void deal_init(struct deal *d, int n_arms, uint64_t seed);
 /* weight NULL: all the same.  Heavier than DEAL_MAX_WEIGHT counts as that. */
 void deal_start(struct deal *d, const uint64_t *weight, int slots);
 /* From here on without these; false when that leaves none, and then nothing moves. */
@@ -52,7 +53,7 @@ static inline double deal_cores(const struct deal *d, int arm, int workers)
 }
 
 void deal_save(const struct deal *d, struct buf *out);
-/* Into a deal of the same number of arms; sets w->bad when what is there makes no sense. */
+/* Into a deal of the same number of arms and seed; sets w->bad when what is there makes no sense. */
 void deal_load(struct deal *d, struct wire *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* equal: round robin over the roster, skipping dropped arms.  Learns nothing. */
+/* equal: round robin in an order that the seed draws, skipping dropped arms.  Learns nothing. */
 #include "base/die.h"
 #include "sched/params.h"
 #include "sched/schedulers.h"
@@ -9,7 +9,8 @@
 
 struct equal {
     struct sched base;
-    int next;
+    int order[SCHED_MAX_ARMS];
+    int next; /* place in the order */
 };
 
 static int equal_create(struct sched **out, const char *arg, const struct sched_settings *st,
@@ -20,6 +21,7 @@ static int equal_create(struct sched **out, const char *arg, const struct sched_
     if (rc < 0)
         return rc;
     struct equal *q = xcalloc(1, sizeof *q);
+    choose_order(st->seed, st->n_arms, q->order);
     *out = &q->base;
     return 0;
 }
@@ -28,11 +30,11 @@ static void equal_pick(struct sched *s, struct decision *d)
 {
     struct equal *q = (struct equal *)s;
     for (int i = 0; i < s->n_arms; i++) {
-        int arm = (q->next + i) % s->n_arms;
-        if (!decision_may(d, arm))
+        int place = (q->next + i) % s->n_arms;
+        if (!decision_may(d, q->order[place]))
             continue;
-        d->choice = arm;
-        q->next = (arm + 1) % s->n_arms;
+        d->choice = q->order[place];
+        q->next = (place + 1) % s->n_arms;
         return;
     }
 }

@@ -128,15 +128,16 @@ static int64_t next_look(const struct legion *l)
     return l->from_ns + l->o.round_ns / 2 + (int64_t)l->looks * l->o.check_ns;
 }
 
-/* The best of the round so far among those that can run; the first of several. */
+/* The best of the round so far among those that can run; of several, the first in the order of the deal. */
 static int best_of_round(const struct legion *l)
 {
     int best = -1;
     uint64_t most = 0;
     for (int i = 0; i < l->deal.n_arms; i++) {
-        uint64_t sum = legion_counts_sum(&l->counts, i);
-        if (deal_may(&l->deal, i) && (best < 0 || sum > most)) {
-            best = i;
+        int arm = l->deal.order[i];
+        uint64_t sum = legion_counts_sum(&l->counts, arm);
+        if (deal_may(&l->deal, arm) && (best < 0 || sum > most)) {
+            best = arm;
             most = sum;
         }
     }
@@ -296,7 +297,7 @@ static int legion_create(struct sched **out, const char *arg, const struct sched
     l->table = st->table;
     l->workers = st->workers > 0 ? st->workers : 1;
     l->turn_ns = st->turn_ns ? st->turn_ns : SCHED_TURN_NS;
-    deal_init(&l->deal, st->n_arms);
+    deal_init(&l->deal, st->n_arms, st->seed);
     legion_counts_init(&l->counts, st->n_arms, l->table);
     legion_shares(l);
     *out = &l->base;

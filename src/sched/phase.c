@@ -62,6 +62,7 @@ struct phase {
     struct opts opts;
     struct rng rng;
     int horizon[MAX_HORIZONS], horizons;
+    int order[SCHED_MAX_ARMS]; /* of the warm-up */
     uint64_t dispatched[SCHED_MAX_ARMS];
     struct arm arm[SCHED_MAX_ARMS];
 };
@@ -116,6 +117,7 @@ static int phase_create(struct sched **out, const char *arg, const struct sched_
     }
     p->base.opts = &p->opts;
     rng_stream(&p->rng, st->seed, "phase");
+    choose_order(st->seed, st->n_arms, p->order);
     set_horizons(p);
     for (int i = 0; i < st->n_arms; i++)
         estimate(p, &p->arm[i]);
@@ -165,7 +167,7 @@ static void phase_pick(struct sched *s, struct decision *d)
         row->noise = rng_normal(&p->rng);
         row->draw = row->mean + alpha * row->noise * row->width;
     }
-    d->choice = choose_warmup(d, p->dispatched, p->opts.warmup);
+    d->choice = choose_warmup(d, p->order, p->dispatched, p->opts.warmup);
     if (d->choice >= 0)
         d->arm[d->choice].phi[PHI_DUE] = 1;
     else

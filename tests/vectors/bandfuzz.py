@@ -13,7 +13,7 @@ import sys
 from fractions import Fraction
 
 import oracle
-from phase import Stream
+from oracle import Stream
 
 
 def gamma(stream, shape):

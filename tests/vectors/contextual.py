@@ -15,32 +15,10 @@ import sys
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
-from oracle import Xoshiro, num
+from oracle import Stream, drawn_order, num
 
 getcontext().prec = 60
 SIGNALS, COLUMNS = 15, 16
-
-
-class Stream(Xoshiro):
-    """One generator per purpose."""
-
-    def __init__(self, seed, purpose):
-        for c in purpose:
-            seed = self.mix(seed) ^ ord(c)
-        super().__init__(self.mix(seed))
-
-    def mix(self, x):
-        z = (x + 0x9E3779B97F4A7C15) & self.MASK
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & self.MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & self.MASK
-        return z ^ (z >> 31)
-
-    def unit(self):
-        return (self.next() >> 11) * 2.0 ** -53
-
-    def normal(self):
-        u, v = 1 - self.unit(), self.unit()
-        return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
 
 
 def inverse(a):
@@ -105,6 +83,7 @@ class Scheduler:
         self.map = self.draw_map(Stream(seed, "contextual.features"), SIGNALS)
         self.rank = int(self.o["rank"])
         self.rank_map = self.draw_map(Stream(seed, "contextual.rank"), self.rank)
+        self.order = drawn_order(seed, arms)
         self.dispatched = [0] * arms
         self.done = []  # (arm, raw signals and x at dispatch, reward), in the order of completion
         self.cache = {}
@@ -205,7 +184,7 @@ class Scheduler:
         able = [a for a in range(self.arms) if not dropped >> a & 1]
         xs = [self.standardise(a, signals[a]) for a in range(self.arms)]
         scores = [self.predict(a, xs[a]) for a in range(self.arms)]
-        due = [a for a in able if self.dispatched[a] < int(self.o["warmup"])]
+        due = [a for a in self.order if a in able and self.dispatched[a] < int(self.o["warmup"])]
         noise, draws = [0.0] * self.arms, [Decimal(0)] * self.arms
         if due:
             choice = min(due, key=lambda a: self.dispatched[a])

@@ -279,7 +279,49 @@ class Xoshiro:
                 return x % n
 
 
+class Stream(Xoshiro):
+    """The generator of one purpose: the seed is mixed with the name, letter by letter."""
+
+    def __init__(self, seed, purpose):
+        for letter in purpose.encode():
+            seed = Xoshiro(seed).s[0] ^ letter
+        super().__init__(Xoshiro(seed).s[0])
+
+    def unit(self):
+        return (self.next() >> 11) / 2 ** 53
+
+    def normal(self):
+        u = 1 - self.unit()
+        return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * self.unit())
+
+
+def drawn_order(seed, arms):
+    """In which order fuzzers have their first turns: the last place is drawn first, from all, then the one
+    before it from the rest; who is drawn leaves his own place to the last of those left."""
+    rng, left, order = Stream(seed, "order"), list(range(arms)), []
+    while len(left) > 1:
+        i = rng.below(len(left))
+        order.append(left[i])
+        left[i] = left[-1]
+        left.pop()
+    return (order + left)[::-1]
+
+
 def sched_vectors(out):
+    for seed in (0, 1, 42, 2 ** 63 + 5):
+        for arms in (1, 2, 3, 6, 17, 64):
+            out.append(f"order {seed} {arms} " + " ".join(map(str, drawn_order(seed, arms))))
+    for seed, arms in ((0, 4), (9, 6), (2 ** 63 + 5, 64), (7, 1)):
+        ring, gone = drawn_order(seed, arms), random.Random(seed)
+        out.append(f"equal {seed} {arms}")
+        for _ in range(40):
+            dropped = {a for a in range(arms) if gone.random() < 0.2}
+            able = [a for a in ring if a not in dropped]
+            choice = able[0] if able else -1
+            if able:
+                after = ring.index(choice) + 1
+                ring = ring[after:] + ring[:after]
+            out.append(f"pick {sum(1 << a for a in dropped)} {choice}")
     for seed, arms in ((1, 6), (42, 3), (2 ** 63 + 5, 16), (7, 1)):
         rng, gone = Xoshiro(seed), random.Random(seed)
         out.append(f"random {seed} {arms}")

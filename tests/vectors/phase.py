@@ -13,28 +13,9 @@ import sys
 from fractions import Fraction
 
 import oracle
+from oracle import Stream, drawn_order
 
 TWELFTH = Fraction(1, 12)
-
-
-class Stream(oracle.Xoshiro):
-    """The generator of one purpose: the seed is mixed with the name, letter by letter."""
-
-    def __init__(self, seed, purpose):
-        x = seed
-        for letter in purpose.encode():
-            x = self.mix(x) ^ letter
-        super().__init__(self.mix(x))
-
-    def mix(self, x):
-        return oracle.Xoshiro(x).s[0]
-
-    def unit(self):
-        return (self.next() >> 11) / 2 ** 53
-
-    def normal(self):
-        u = 1 - self.unit()
-        return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * self.unit())
 
 
 def median(values):
@@ -114,7 +95,7 @@ class Fuzzer:
 def scenario(out, seed, arms, steps, window, tau, alpha, warmup, reward, drop=0.15):
     rng, stream = random.Random(seed), Stream(seed, "phase")
     pool = [Fuzzer(window, tau) for _ in range(arms)]
-    sent, flying = [0] * arms, []
+    sent, flying, order = [0] * arms, [], drawn_order(seed, arms)
     out.append(f"phase {arms} {seed} window={window},tau={tau},alpha={alpha},warmup={warmup}")
     for t in range(1, steps + 1):
         gone = {a for a in range(arms) if rng.random() < drop}
@@ -125,7 +106,7 @@ def scenario(out, seed, arms, steps, window, tau, alpha, warmup, reward, drop=0.
             noise = stream.normal()
             draws.append(v + alpha * noise * width)
             rows.append([v, width, noise, draws[-1], rotting, which, bonus, z, full])
-        due = [a for a in able if sent[a] < warmup]
+        due = [a for a in order if a in able and sent[a] < warmup]
         if due:
             choice = min(due, key=lambda a: sent[a])
         elif able:

@@ -14,32 +14,30 @@ import random
 import sys
 from fractions import Fraction
 
+from oracle import drawn_order, num
+
 S = 10 ** 9
 
 
-def num(x):
-    return repr(float(x))
-
-
-def whole(weights, slots):
-    """Largest remainder; ties: the larger share, then the first."""
+def whole(weights, slots, order):
+    """Largest remainder; ties: the larger share, then the first in the order."""
     total = sum(weights)
     exact = [Fraction(w) * slots / total for w in weights]
     cores = [math.floor(x) for x in exact]
-    order = sorted(range(len(weights)), key=lambda i: (cores[i] - exact[i], -exact[i], i))
-    for i in order[:slots - sum(cores)]:
+    up = sorted(order, key=lambda i: (cores[i] - exact[i], -exact[i]))
+    for i in up[:slots - sum(cores)]:
         cores[i] += 1
     return cores
 
 
-def dealt(weights, slots, dropped):
+def dealt(weights, slots, dropped, order):
     """(cores, slots) among those that can run; slots None: one each."""
     able = [i for i in range(len(weights)) if i not in dropped]
     slots = slots or len(able)
     w = [0 if i in dropped else x for i, x in enumerate(weights)]
     if not any(w):
         w = [0 if i in dropped else 1 for i in range(len(weights))]
-    return whole(w, slots), slots, [Fraction(x) / sum(w) for x in w]
+    return whole(w, slots, order), slots, [Fraction(x) / sum(w) for x in w]
 
 
 class Turn:
@@ -52,9 +50,9 @@ class Turn:
 class Campaign:
     """Turns in dispatch order, and completed ones in completion order."""
 
-    def __init__(self, k, w, turn, opts):
+    def __init__(self, seed, k, w, turn, opts):
         self.k, self.w, self.turn, self.opts = k, w, turn, opts
-        self.turns, self.done = [], []
+        self.turns, self.done, self.order = [], [], drawn_order(seed, k)
 
     def mask_before(self, when):
         """Who could not run, as last heard before a moment."""
@@ -71,10 +69,10 @@ class Campaign:
         return n
 
     def choose(self, weights, slots, since, dropped):
-        cores, slots, share = dealt(weights, slots, dropped)
+        cores, slots, share = dealt(weights, slots, dropped, self.order)
         at = self.place(since, dropped) % slots
-        order = [i for i, c in enumerate(cores) for _ in range(c)]
-        return order[at], [Fraction(c * self.w, slots) for c in cores], share
+        slot = [a for a in self.order for _ in range(cores[a])]
+        return slot[at], [Fraction(c * self.w, slots) for c in cores], share
 
 
 class Autofz(Campaign):
@@ -123,8 +121,8 @@ class Autofz(Campaign):
 
 
 class Legion(Campaign):
-    def __init__(self, k, w, turn, opts, depths, func, seeds):
-        super().__init__(k, w, turn, opts)
+    def __init__(self, seed, k, w, turn, opts, depths, func, seeds):
+        super().__init__(seed, k, w, turn, opts)
         known = [d for d in depths if d != 65535]
         limit = int(1.5 * (sum(known) // len(known)))
         self.deep = {e for e, f in enumerate(func) if depths[f] != 65535 and depths[f] > limit}
@@ -163,7 +161,7 @@ class Legion(Campaign):
         cuts = [t.begin for t in self.turns if begin <= t.begin < end] + [end]
         mask, at = self.mask_before(begin), begin
         for cut in cuts:
-            cores, n, _ = dealt(weights, slots, mask)
+            cores, n, _ = dealt(weights, slots, mask, self.order)
             for a in range(self.k):
                 units[a] += Fraction(cores[a] * self.w * (cut - at), n * self.opts["round"])
             at = cut
@@ -208,8 +206,8 @@ class Legion(Campaign):
                 if at == begin + length or not scored:
                     break
                 gone = self.mask_before(at)
-                cores, n, _ = dealt(weights, slots, gone)
-                best = max((a for a in range(self.k) if a not in gone), key=lambda a: (sums[a], -a))
+                cores, n, _ = dealt(weights, slots, gone, self.order)
+                best = max((a for a in self.order if a not in gone), key=lambda a: sums[a])
                 keep = [cores[a] if a == best or a in scored else 0 for a in range(self.k)]
                 if keep != cores:
                     spent = [x + y for x, y in zip(spent, self.spent(weights, slots, since, at))]
@@ -276,13 +274,13 @@ def autofz(out, seed, k, w, rounds, level, drops=lambda now: frozenset(), scale=
     rng = random.Random(seed)
     o = {"prep": int(300 * S * scale), "focus": int(300 * S * scale), "check": int(30 * S * scale),
          "theta": 100.0}
-    c = Autofz(k, w, int(120 * S * scale), o)
+    c = Autofz(seed, k, w, int(120 * S * scale), o)
     skill = [rng.uniform(0, level) for _ in range(k)]
 
     def harvest(t):
         t.edges = int(rng.expovariate(1) * skill[t.arm]) if rng.random() < 0.7 else 0
 
-    out.append(f"autofz {k} {w} {c.turn} -")
+    out.append(f"autofz {seed} {k} {w} {c.turn} -")
     run(out, c, rng, int(600 * S * scale) * rounds, harvest, drops)
 
 
@@ -292,7 +290,7 @@ def legion(out, seed, k, w, rounds, opts, drops=lambda now: frozenset(), lazy=0.
     depths[0] = 0
     func = sorted(rng.randrange(12) for _ in range(80))
     seeds = [{0, 1, 2}, {0, 1, 5}]
-    c = Legion(k, w, 120 * S, {"round": 600 * S, "check": 30 * S, "monitor": "monitor=on" in opts,
+    c = Legion(seed, k, w, 120 * S, {"round": 600 * S, "check": 30 * S, "monitor": "monitor=on" in opts,
                                "last": "units=last" in opts}, depths, func, seeds)
     covered = set().union(*seeds)
 
@@ -306,7 +304,7 @@ def legion(out, seed, k, w, rounds, opts, drops=lambda now: frozenset(), lazy=0.
         covered.update(touched)
         t.crashes = int(rng.random() < 0.1)
 
-    out.append(f"legion {k} {w} {c.turn} {opts}")
+    out.append(f"legion {seed} {k} {w} {c.turn} {opts}")
     out.append(f"table 12 {' '.join(map(str, depths))} 80 {' '.join(map(str, func))}")
     out.append(f"seeds {sets_text(seeds)}")
     run(out, c, rng, 600 * S * rounds, harvest, drops)
@@ -316,19 +314,24 @@ def off_and_on(arms, period):
     return lambda now: frozenset(arms) if now // (period * S) % 2 else frozenset()
 
 
+def whole_line(out, seed, w, slots):
+    cores = whole(w, slots, drawn_order(seed, len(w)))
+    out.append(f"whole {seed} {slots} {len(w)} {' '.join(map(str, w + cores))}")
+
+
 def main():
     where = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__)
     where = where if where.is_dir() else where.parent
     out, rng = [], random.Random(5)
     for w, slots in (([5, 3, 2, 0, 0, 0], 6), ([1] * 6, 6), ([41, 19, 14, 12, 8, 6], 6),
                      ([1, 4], 7), ([1, 1, 4], 4), ([2, 1, 1], 2), ([0, 0, 7], 256)):
-        out.append(f"whole {slots} {len(w)} {' '.join(map(str, w + whole(w, slots)))}")
-    for _ in range(300):
+        whole_line(out, 1, w, slots)
+    for seed in range(300):
         w = [rng.choice([0, 1, 2, 3, rng.randrange(10 ** rng.randrange(1, 12))])
              for _ in range(rng.randrange(1, 65))]
         w[rng.randrange(len(w))] += 1
         slots = rng.randrange(1, 257)
-        out.append(f"whole {slots} {len(w)} {' '.join(map(str, w + whole(w, slots)))}")
+        whole_line(out, seed, w, slots)
     autofz(out, 1, 6, 6, 8, 30)
     autofz(out, 2, 3, 8, 3, 90)
     autofz(out, 3, 7, 2, 4, 60)

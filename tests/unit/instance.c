@@ -1,0 +1,323 @@
+/* instance: turns of a process that this program plays itself, with the control library in it: what start-up is
+ * charged with, what completed cycles took, parked, stopped, cut and restarted.  Times are only compared with
+ * others of the same run. */
+#include "../../runtime/ctl/ctl.h"
+#include "base/die.h"
+#include "base/fs.h"
+#include "fuzzer/ctlpage.h"
+#include "fuzzer/live_private.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "temp_dir.h"
+
+/* How the fuzzer is to be played; in ms, and in naps of one, which a SIGSTOP only delays. */
+static struct {
+    int start;  /* start-up */
+    int cycle;  /* one cycle */
+    int deaf;   /* every safe point but the first comes so long after the one before */
+    int cycles; /* then it dies; 0: never, -1: before the first safe point */
+} play;
+
+static char self_path[4096];
+
+/* --- the fuzzer --------------------------------------------------------------------------------------- */
+
+static void nap(int ms)
+{
+    for (; ms > 0; ms--)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static int number(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
+static int play_fuzzer(char **argv)
+{
+    int start = number(argv[2]), cycle = number(argv[3]), deaf = number(argv[4]),
+        cycles = number(argv[5]);
+    nap(start);
+    for (int n = 0; !cycles || n < cycles; n++) {
+        for (int ms = 0; ms < cycle; ms++) {
+            if (!deaf || ms % deaf == 0)
+                ctl_safe_point();
+            if (ctl_page->quit)
+                return 0;
+            nap(1);
+            ctl_add_exec();
+        }
+        ctl_add_cycle();
+    }
+    return 3;
+}
+
+/* --- its arm ------------------------------------------------------------------------------------------ */
+
+static int arm_prepare(struct live *lv, const struct input *seeds, size_t n, struct err *e)
+{
+    (void)lv;
+    (void)seeds;
+    (void)n;
+    (void)e;
+    return 0;
+}
+
+static int arm_command(struct live *lv, bool again, struct strv *argv, struct strv *env,
+                       struct err *e)
+{
+    (void)lv;
+    (void)again;
+    (void)env;
+    (void)e;
+    strv_add(argv, self_path);
+    strv_add(argv, "fuzzer");
+    strv_addf(argv, "%d", play.start);
+    strv_addf(argv, "%d", play.cycle);
+    strv_addf(argv, "%d", play.deaf);
+    strv_addf(argv, "%d", play.cycles);
+    return 0;
+}
+
+static uint64_t arm_taken(struct live *lv)
+{
+    (void)lv;
+    return 0;
+}
+
+static const struct arm arm_played = {
+    .name = "played", .prepare = arm_prepare, .command = arm_command, .taken = arm_taken};
+
+/* --- the supervisor ----------------------------------------------------------------------------------- */
+
+static struct {
+    struct loop *loop;
+    struct instance *in;
+    enum instance_event last;
+} t;
+
+static void on_event(void *arg, struct instance *in, enum instance_event ev)
+{
+    (void)arg;
+    (void)in;
+    t.last = ev;
+    loop_stop(t.loop);
+}
+
+static enum instance_event next_event(void)
+{
+    t.last = INSTANCE_NONE;
+    while (t.last == INSTANCE_NONE)
+        loop_run(t.loop);
+    return t.last;
+}
+
+static int make(void **state)
+{
+    memset(&play, 0, sizeof play);
+    if (temp_dir_make(state) < 0 || loop_new(&t.loop, NULL) < 0)
+        return -1;
+    struct instance_opts o = {.fuzzer = "played", .dir = temp_dir, .timeout_ms = 100};
+    if (live_open(&t.in, t.loop, &arm_played, &o, NULL) < 0)
+        return -1;
+    t.in->on_event = on_event;
+    return 0;
+}
+
+static int end(void **state)
+{
+    t.in->ops->stop(t.in);
+    next_event();
+    t.in->ops->free(t.in);
+    loop_free(t.loop);
+    return temp_dir_remove(state);
+}
+
+static int64_t now(void)
+{
+    return loop_now(t.loop);
+}
+
+static void start(bool again)
+{
+    assert_int_equal(t.in->ops->start(t.in, NULL, 0, again, NULL), 0);
+}
+
+static void resume(uint64_t cycles, int64_t cap_ms)
+{
+    struct turn_quota q = {.cycles = cycles, .cap_ns = cap_ms * NS_PER_MS};
+    assert_int_equal(t.in->ops->resume(t.in, &q, -1, NULL), 0);
+}
+
+static const struct turn_report *turn(uint64_t cycles, int64_t cap_ms)
+{
+    resume(cycles, cap_ms);
+    assert_int_equal(next_event(), INSTANCE_PARKED);
+    return &t.in->report;
+}
+
+/* For at least so long; returns how long it was. */
+static int64_t rest(int ms)
+{
+    int64_t from = now();
+    nap(ms);
+    return now() - from;
+}
+
+/* --- tests -------------------------------------------------------------------------------------------- */
+
+/* Asked for a turn at once, as a campaign does, or only when it is ready. */
+static void start_up_is_charged_once_and_apart(void **state)
+{
+    (void)state;
+    for (int wait = 0; wait < 2; wait++) {
+        play.start = 200, play.cycle = 10;
+        int64_t began = now();
+        start(wait);
+        if (wait) {
+            assert_int_equal(next_event(), INSTANCE_READY);
+            nap(50);
+        }
+        const struct turn_report *r = turn(0, 100);
+        assert_true(r->startup_ns >= 200 * NS_PER_MS);
+        assert_true(r->active_ns >= 100 * NS_PER_MS); /* the whole turn, from when it was ready */
+        assert_true(r->startup_ns + r->active_ns <= now() - began - wait * 50 * NS_PER_MS);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(turn(0, 20)->startup_ns, 0);
+        t.in->ops->stop(t.in);
+        assert_int_equal(next_event(), INSTANCE_STOPPED);
+    }
+}
+
+/* The turn ends while it starts up: charged as start-up alone, and the rest of it in the next one. */
+static void start_up_may_outlast_a_turn(void **state)
+{
+    (void)state;
+    play.start = 5300, play.cycle = 10;
+    int64_t began = now(), first;
+    start(false);
+    resume(0, 50);
+    t.in->ops->suspend(t.in); /* it has five seconds then */
+    assert_int_equal(next_event(), INSTANCE_PARKED);
+    first = t.in->report.startup_ns;
+    assert_true(first > 0 && t.in->report.active_ns == 0 && t.in->report.cycles == 0);
+    int64_t pause = rest(100);
+    const struct turn_report *r = turn(0, 50);
+    assert_true(r->startup_ns > 0 && first + r->startup_ns >= 5300 * NS_PER_MS);
+    assert_true(r->active_ns >= 50 * NS_PER_MS);
+    assert_true(first + r->startup_ns + r->active_ns <= now() - began - pause);
+    assert_int_equal(turn(0, 50)->startup_ns, 0);
+}
+
+static void a_restart_is_a_start_up(void **state)
+{
+    (void)state;
+    play.start = 50, play.cycle = 20, play.cycles = 3;
+    for (int life = 0; life < 2; life++) {
+        start(life > 0);
+        assert_true(turn(1, 60000)->startup_ns >= 50 * NS_PER_MS);
+        resume(0, 60000);
+        assert_int_equal(next_event(), INSTANCE_DIED);
+        assert_int_equal(t.in->report.startup_ns, 0);
+        assert_int_equal(t.in->report.cycles, 2);
+        assert_true(t.in->report.cycle_ns >= 2 * 20 * NS_PER_MS);
+    }
+    play.cycles = -1; /* it dies before it is ready: all of that was start-up */
+    start(true);
+    resume(0, 60000);
+    assert_int_equal(next_event(), INSTANCE_DIED);
+    assert_true(t.in->report.startup_ns >= 50 * NS_PER_MS && t.in->report.active_ns == 0);
+}
+
+/* A quota of cycles is kept, none means the time alone; a cycle cut by the time goes on in the next turn and
+ * counts, whole, where it ends.  Pauses count nowhere. */
+static void cycles_and_their_time(void **state)
+{
+    (void)state;
+    play.start = 100, play.cycle = 50;
+    int64_t began = now(), rested = 0, sum = 0, active = 0;
+    uint64_t cycles = 0;
+    start(false);
+    const struct turn_report *r = turn(3, 60000);
+    assert_int_equal(r->cycles, 3);
+    for (int i = 0; i < 12; i++) {
+        sum += r->cycle_ns, cycles += r->cycles, active += r->active_ns;
+        assert_true(r->cycles ? r->cycle_ns >= (int64_t)r->cycles * 50 * NS_PER_MS
+                              : r->cycle_ns == 0);
+        rested += rest(60);
+        r = turn(0, 15); /* less than a third of a cycle */
+    }
+    sum += r->cycle_ns, cycles += r->cycles, active += r->active_ns;
+    assert_true(cycles >= 4 && sum >= (int64_t)cycles * 50 * NS_PER_MS);
+    assert_true(sum <= now() - began - rested - 100 * NS_PER_MS);
+    assert_true(active <= now() - began - rested - 100 * NS_PER_MS);
+}
+
+/* One that does not reach a safe point is stopped by SIGSTOP; that pause is no time of its cycle either. */
+static void stopped_it_does_not_age(void **state)
+{
+    (void)state;
+    play.cycle = 2300, play.deaf = 2300;
+    int64_t began = now();
+    start(false);
+    const struct turn_report *r = turn(0, 20);
+    assert_int_equal(r->cycles, 0);
+    int64_t pause = rest(300);
+    r = turn(1, 60000);
+    assert_int_equal(r->cycles, 1);
+    assert_true(r->cycle_ns >= 2300 * NS_PER_MS && r->cycle_ns <= now() - began - pause);
+}
+
+static void pages_of_the_version_before_are_taken_over(void **state)
+{
+    (void)state;
+    struct ctl_page old = {.magic = CTL_MAGIC, .version = 1, .cycles = 7}, *p;
+    char *path = fs_join(temp_dir, "page");
+    for (uint32_t version = 1; version <= CTL_VERSION + 1; version++) {
+        char bytes[CTL_SIZE] = {0};
+        old.version = version;
+        memcpy(bytes, &old, sizeof old);
+        assert_int_equal(fs_write_quick(path, bytes, sizeof bytes, NULL), 0);
+        int rc = ctlpage_map(path, &p, NULL);
+        if (version > CTL_VERSION) {
+            assert_true(rc < 0);
+            continue;
+        }
+        assert_int_equal(rc, 0);
+        assert_int_equal(p->version, CTL_VERSION);
+        assert_true(p->cycles == 7 && p->cycles_ns == 0);
+        ctlpage_unmap(p);
+    }
+    free(path);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 5 && strcmp(argv[1], "fuzzer") == 0)
+        return play_fuzzer(argv);
+    if (readlink("/proc/self/exe", self_path, sizeof self_path - 1) < 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(start_up_is_charged_once_and_apart, make, end),
+        cmocka_unit_test_setup_teardown(start_up_may_outlast_a_turn, make, end),
+        cmocka_unit_test_setup_teardown(a_restart_is_a_start_up, make, end),
+        cmocka_unit_test_setup_teardown(cycles_and_their_time, make, end),
+        cmocka_unit_test_setup_teardown(stopped_it_does_not_age, make, end),
+        cmocka_unit_test_setup_teardown(pages_of_the_version_before_are_taken_over, temp_dir_make,
+                                        temp_dir_remove),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
