@@ -111,6 +111,7 @@ esac
 
 check format format_check
 check layers tools/lint-layers
+check docs tools/lint-docs
 check headers headers
 check "first sentences" first_sentence
 check leftovers no_leftovers

@@ -1,7 +1,7 @@
 /* ledger: the campaign-wide neutral coverage map, a pure fold over evaluated inputs in commit order.
  *
- * Per edge: the round and the fuzzer of first cover, and how many evaluated inputs hit it (SPEC 1, 3;
- * schedulers.md 5 items 1, 5, 13-16, 27).  Round 0 is the initial seeds, fuzzer -1.  A round is added
+ * Per edge: the round and the fuzzer of first cover, and how many evaluated inputs hit it (METHOD §6;
+ * METHOD R26).  Round 0 is the initial seeds, fuzzer -1.  A round is added
  * whole: all inputs of the turn, in order.
  *
  *     struct ledger l;

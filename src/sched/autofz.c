@@ -1,5 +1,5 @@
 /* autofz: the baseline that measures everybody, then gives the cores to who did best, round after round
- * (schedulers.md 1, R mapping a-f).  The common reward does not steer it.
+ * (METHOD §13).  The common reward does not steer it.
  *
  * A round is prep + focus of campaign time.  In the preparation all arms get short turns, one after the
  * other (one core each with as many workers as arms; with fewer or more it stays fair), and every `check`

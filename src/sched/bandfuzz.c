@@ -1,5 +1,5 @@
 /* bandfuzz: Thompson sampling over one Beta posterior per fuzzer, forgotten at fixed times (our reading
- * of BandFuzz, whose scheduler is not public: schedulers.md 2).  No warm-up: the prior does it. */
+ * of BandFuzz, whose scheduler is not public: METHOD §12).  No warm-up: the prior does it. */
 #include "base/det.h"
 #include "base/die.h"
 #include "sched/params.h"

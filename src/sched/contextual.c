@@ -1,6 +1,6 @@
 /* contextual: Method II of the paper, the default scheduler: each fuzzer's next reward is predicted from its
  * 15 signals by a model of its own, and the highest prediction plus noise as wide as the model's uncertainty
- * wins.  Item numbers are those of schedulers.md 5.  Saved state and words are in files beside this one. */
+ * wins.  Its rules are METHOD §9 and §10.  Saved state and words are in files beside this one. */
 #include "sched/contextual.h"
 
 #include "base/die.h"
@@ -96,7 +96,7 @@ static void map(const struct contextual *c, const double x[FEATURES_X], double p
     }
 }
 
-/* Item 35, the other reading: as if all had had the same number of turns. */
+/* METHOD R56, the other reading: as if all had had the same number of turns. */
 static double common_width(const struct contextual *c)
 {
     double turns = 0;
@@ -176,7 +176,7 @@ static int contextual_without(const struct sched *s, const struct decision *d,
 
 /* --- learning -------------------------------------------------------------------------------------- */
 
-/* Item 37: forgetting is by completed turns of the campaign, whoever's they are. */
+/* METHOD R58: forgetting is by completed turns of the campaign, whoever's they are. */
 static void observe(struct contextual *c, int arm, const double phi[LINEAR_DIM], double reward)
 {
     for (int i = 0; c->o.gamma < 1 && i < contextual_models(c); i++)

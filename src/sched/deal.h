@@ -1,4 +1,4 @@
-/* deal: shares of the cores as a sequence of choices (schedulers.md 5 item 11).
+/* deal: shares of the cores as a sequence of choices (METHOD R47, R48).
  *
  * Weights become whole cores that sum to the number of slots by largest remainder (ties: the larger
  * weight, then roster order), in whole numbers throughout, so that a tie is a tie.  The slots lie in

@@ -1,5 +1,5 @@
-/* features: from an arm's raw signals to what its model sees (Method II of the paper; schedulers.md 5
- * items 31, 32 and 34).
+/* features: from an arm's raw signals to what its model sees (Method II of the paper; METHOD §9,
+ * §10).
  *
  *     standard_apply(&standardiser, signals, clamp, x);   // x: mean 0, variance 1, clamped
  *     features_map(&features, x, phi);                    // 16 columns and the intercept, always last

@@ -1,5 +1,5 @@
 /* legion: the baseline that shares the cores by five counts per fuzzer, rescored every round
- * (schedulers.md 3, R mapping).  The common reward does not steer it.
+ * (METHOD §14).  The common reward does not steer it.
  *
  * A round is 600 s of campaign time.  In round 0 every arm has one core (with another number of workers
  * they take turns).  At its end the five counts are weighted by how much they differ between the arms that

@@ -1,4 +1,4 @@
-/* legion_counts: the five things LEGION counts per fuzzer and round (schedulers.md 3, R mapping):
+/* legion_counts: the five things LEGION counts per fuzzer and round (METHOD §14):
  * edges first covered, new paths, crashing inputs, and the distinct deep and rare edges its inputs hit.
  *
  * Deep: in a function further from the entry than int(1.5 * avg), avg the whole-number mean distance of

@@ -1,5 +1,5 @@
 /* phase: Method I of the paper: whether a fuzzer's reward rises or rots selects how it is estimated.
- * Reads only its own rewards, no signals (SPEC 5; schedulers.md 5 items 9, 10, 17-20). */
+ * Reads only its own rewards, no signals (METHOD §11). */
 #include "base/det.h"
 #include "base/die.h"
 #include "context/stats.h"

@@ -1,4 +1,4 @@
-/* project: the ablation `rank=R` (schedulers.md 5 item 36): the model sees R directions of the signals
+/* project: the ablation `rank=R` (METHOD R57): the model sees R directions of the signals
  * instead of all 15.  The directions are fitted to all completed turns at 32, 64, 128, ... of them: the first
  * right singular vectors of the fuzzers' linear ridge weights.  Before 32 nothing is projected.
  *

@@ -1,4 +1,4 @@
-/* manifest: what `carol build` made: DIR/carol-build.json (names of SPEC 9), read and written here.
+/* manifest: what `carol build` made: DIR/carol-build.json (names: METHOD §18), read and written here.
  *
  * DIR/<family>/<target>          the binary of each family (with its $OUT neighbours)
  * DIR/neutral/<target>.edges     the neutral table (target/table.h)

@@ -27,7 +27,7 @@ CAROL_MUST_CHECK int tools_find_clang(char **path, int *major, struct err *e);
  * to be freed; NULL when it is not there or does not start. */
 char *tools_engine_version(const char *engine);
 
-extern const char *const tools_fuzzers[]; /* the six names of SPEC 1, then NULL */
+extern const char *const tools_fuzzers[]; /* the six names of METHOD §1, then NULL */
 
 /* Fill s (which is overwritten); free it with tool_state_free. */
 void tools_check_fuzzer(const char *name, struct tool_state *s);
