@@ -1,5 +1,4 @@
-/* context: the 15 signals of every fuzzer, a pure fold over dispatches and completed turns (METHOD §7,
- * R35 to R43).
+/* context: the 15 signals of every fuzzer, a pure fold over dispatches and completed turns (METHOD §7).
  *
  * Signals are latched when a fuzzer's turn completes, except time_since_run and elapsed_frac, which
  * are computed at the moment of reading.  Times are campaign nanoseconds (0 = start). */

@@ -1,4 +1,4 @@
-/* schedulers: for the table, and what they share.  Only src/sched includes it. */
+/* schedulers: the list behind the table, and what schedulers share.  Only src/sched includes it. */
 #ifndef CAROL_SCHED_SCHEDULERS_H
 #define CAROL_SCHED_SCHEDULERS_H
 
@@ -14,7 +14,7 @@ int choose_warmup(const struct decision *d, const uint64_t *dispatched, int turn
 /* The arm that may run with the largest draw, uniform among exact ties (METHOD R45: a fixed order would
  * favour a fuzzer); rng is touched only by a tie.  -1: none may run. */
 int choose_largest(const struct decision *d, struct rng *rng);
-/* For the words: whose draw was the largest besides the choice; -1: nobody else may run. */
+/* For explanations: the arm with the largest draw besides the choice; -1: no other may run. */
 int choose_second(const struct decision *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* tools: which compilers and fuzzers are here, in which version, and what is missing for each fuzzer
- * and family, with the command that brings it.
+ * and family, with the command that installs it.
  *
  * Quick (milliseconds): it looks for files and runs at most a program's --version, which also shows
  * that its libraries are there.  Whether a fuzzer obeys is the self-test's job (carol engine). */
@@ -14,7 +14,7 @@
 struct tool_state {
     bool ok;
     char *version; /* NULL: unknown */
-    char *why;     /* what is missing and what it matters; NULL when ok */
+    char *why;     /* what is missing and why it matters; NULL when ok */
     char *fix;     /* what to type; NULL when ok */
 };
 void tool_state_free(struct tool_state *s);
