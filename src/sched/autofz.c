@@ -194,8 +194,8 @@ static void autofz_why(const struct decision *d, const char *const *arms, struct
     if ((int)m->phi[PHI_PHASE] == PREPARATION)
         buf_printf(
             out,
-            "every fuzzer gets short turns one after the other, and it is the turn of %s; "
-            "it found %.0f new edges so far, and a lead of more than %g ends the preparation",
+            "all fuzzers get short turns in rotation, and it is the turn of %s; "
+            "it has found %.0f new edges so far, and a lead of more than %g ends the preparation",
             name, m->mean, m->phi[PHI_THETA]);
     else if (m->phi[PHI_WINNER] != 0)
         buf_printf(out,
@@ -203,10 +203,11 @@ static void autofz_why(const struct decision *d, const char *const *arms, struct
                    "needs a lead of more than %g",
                    name, m->mean, m->draw, m->phi[PHI_THETA]);
     else
-        buf_printf(out,
-                   "nobody won the preparation, so cores go by new edges: %s found %.0f, a share "
-                   "of %.3f, and has %g cores; a lead of more than %g would have the next one won",
-                   name, m->mean, m->width, m->draw, m->phi[PHI_THETA]);
+        buf_printf(
+            out,
+            "no fuzzer won the preparation, so cores go by new edges: %s found %.0f, a share "
+            "of %.3f, and has %g cores; the next winner needs a lead of more than %g",
+            name, m->mean, m->width, m->draw, m->phi[PHI_THETA]);
 }
 
 /* --- its state ------------------------------------------------------------------------------- */
