@@ -23,7 +23,7 @@ static const char options[] =
     "\n"
     "  -o, --output DIR      where the builds go: DIR/<family>/, DIR/logs/, DIR/carol-build.json\n"
     "      --families LIST   of afl,laf,hfuzz,neutral,asan,plain (default: all)\n"
-    "      --target NAME     the target to use if the script leaves several in $OUT\n"
+    "      --target NAME     the target to use, when the script leaves several in $OUT\n"
     "      --src DIR         the source tree, copied fresh for each family (default: $SRC, or .)\n"
     "      --kind file|stdin how a main() program reads its input\n"
     "      --args 'WORDS'    how a main() program is called; @@ is the input file\n"
@@ -219,10 +219,9 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
         log_info("%s %s: target %s (%s)", o->dir, whole ? "is ready" : "holds what could be built",
                  r->chosen, target_kind_name(r->kind));
     if (r->kind_assumed)
-        log_info(
-            "%s has its own main(), so it is assumed to read standard input. If it reads a file, "
-            "add --args '@@' (with whatever else it needs)",
-            r->chosen);
+        log_info("%s has its own main(); assumed that it reads standard input. If it reads a file, "
+                 "add --args '@@' (with whatever else it needs)",
+                 r->chosen);
     char *dir = str_shell(o->dir);
     if (r->chosen && whole && !r->fuzzable)
         log_info(

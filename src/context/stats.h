@@ -11,8 +11,8 @@ double stats_mann_kendall(const double *x, int n);
 /* Theil-Sen: the median of all pairwise slopes over 0..n-1, the mean of the middle two when their
  * number is even; 0 below two values.  n is at most CONTEXT_WINDOW; quadratic, tens of microseconds. */
 double stats_theil_sen(const double *x, int n);
-/* The sum of squared residuals, over n-2, about the line with that slope and the median of x[i] - slope*i as its
- * intercept; 0 below three values. */
+/* What a line of that slope through the median of x[i] - slope*i leaves: the sum of squared residuals
+ * over n-2; 0 below three values. */
 double stats_residual_variance(const double *x, int n, double slope);
 
 #endif

@@ -35,7 +35,7 @@ struct deal {
 
 /* Every arm one slot, none dropped. */
 void deal_init(struct deal *d, int n_arms);
-/* weight NULL: all the same.  Weights are capped at DEAL_MAX_WEIGHT. */
+/* weight NULL: all the same.  Heavier than DEAL_MAX_WEIGHT counts as that. */
 void deal_start(struct deal *d, const uint64_t *weight, int slots);
 /* From here on without these arms; false, and nothing changes, if that leaves none. */
 bool deal_without(struct deal *d, uint64_t dropped);

@@ -1,5 +1,5 @@
 /* tools: which compilers and fuzzers are here, in which version, and what is missing for each fuzzer
- * and family, with the command that installs it.
+ * and family, with the command that brings it.
  *
  * Quick (milliseconds): it looks for files and runs at most a program's --version, which also shows
  * that its libraries are there.  Whether a fuzzer obeys is the self-test's job (carol engine). */
@@ -14,7 +14,7 @@
 struct tool_state {
     bool ok;
     char *version; /* NULL: unknown */
-    char *why;     /* what is missing and why it matters; NULL when ok */
+    char *why;     /* what is missing and what it matters; NULL when ok */
     char *fix;     /* what to type; NULL when ok */
 };
 void tool_state_free(struct tool_state *s);
@@ -27,7 +27,7 @@ CAROL_MUST_CHECK int tools_find_clang(char **path, int *major, struct err *e);
  * to be freed; NULL when it is not there or does not start. */
 char *tools_engine_version(const char *engine);
 
-extern const char *const tools_fuzzers[]; /* the six names of METHOD §1, then NULL */
+extern const char *const tools_fuzzers[]; /* the six names of SPEC 1, then NULL */
 
 /* Fill s (which is overwritten); free it with tool_state_free. */
 void tools_check_fuzzer(const char *name, struct tool_state *s);
