@@ -23,7 +23,7 @@ const struct cli_verb cli_verbs[] = {
      "recompute every decision of a campaign from its journal, also under another scheduler",
      cli_replay},
     {"sim", "ensemble | known | prop1 [options]",
-     "simulate campaigns of any size: which scheduler finds more, and what it costs", cli_sim},
+     "simulated campaigns at any size: which scheduler finds more, what it costs", cli_sim},
     {"engine", "selftest [NAME...] [options] | run NAME -b DIR -i SEEDS [options] [-- ARGS]",
      "run one fuzzer alone under control: its self-test, or turns with figures", cli_engine},
     {NULL, NULL, NULL, NULL},
