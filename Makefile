@@ -4,7 +4,7 @@
 #   make demo       a first campaign, a minute
 #   make test       unit and system tests; SAN=1: the unit tests under ASan and UBSan
 #   make bench      the figures Carol must hold (bench/)
-#   make lint       layers, headers, scripts, static analysis, a build with clang
+#   make lint       layers, headers, references in the docs, scripts, static analysis, a build with clang
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make clean      the build directories; the fuzzers stay in the cache (see tools/engines.py)
 #

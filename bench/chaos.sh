@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Random kill -9 of supervisor, evaluator, fuzzers and targets for three minutes, resuming each time:
-# nothing acknowledged is lost, nothing imported twice, nothing left over (SPEC 10, last line).
+# nothing acknowledged is lost, nothing is imported twice, nothing is left over.
 #
 #   bench/chaos.sh [SECONDS]      CAROL=path of carol, CAROL_CHAOS_SEED=N to choose the same victims
 set -euo pipefail

@@ -1,5 +1,5 @@
 /* control: what control costs a fuzzer: executions per CPU-second with our library in it ÷ without.  Compares
- * one arm on one target (bench/targets/flat); bench/control.sh builds that and goes through the arms.
+ * one arm on one target (bench/targets/flat); bench/control.sh builds that target and runs this for each arm.
  *
  *     bench-control ARM BUILD ENGINES BARE [ROUNDS [TURNS]]
  *
@@ -10,17 +10,17 @@
  * the same command, seeds, limits, cage and, from their first instruction on, the same cpu.  After a
  * warm-up (start-up, calibration, first deterministic stages) come turns in which all three run at the
  * same time: a fuzzer waits for its target in every execution, so the kernel interleaves them execution
- * by execution, and whatever happens to the machine happens to all three.  One after another, even in
- * slices of 0.2 s, they differ by a tenth for no reason.  Executions are counted by the target itself,
- * CPU time is what the scheduler counted for every thread of the tree (/proc/PID/task/TID/schedstat),
- * both over those turns only.
+ * by execution, and whatever happens to the machine happens to all three.  Run one after another, even in
+ * slices of 0.2 s, they differ by a tenth for no reason.  The target itself counts executions; CPU time is
+ * what the kernel counted for every thread of the tree (/proc/PID/task/TID/schedstat).  Both cover those
+ * turns only.
  *
- * The rule, written before the runs that docs/BENCHMARKS.md gives as deciding: the ratio of a round is
- * executions per CPU-second under control ÷ the mean of the two bare ones.  The interval printed is the
- * distribution-free one of the median, between two order statistics, of at least 95 %.
+ * The rule: the ratio of a round is executions per CPU-second under control ÷ the mean of the two bare ones.
+ * The interval printed is the distribution-free one of the median, between two order statistics, of at least
+ * 95 %.
  *     held: the lower end of that interval is at least RATIO_MIN.
- * The second bare one ÷ the first is the same measurement of no difference at all.  When its median is off 1
- * by more than NULL_MAX the run proves nothing: exit 1, whatever the ratio is. */
+ * The second bare instance ÷ the first measures no difference at all.  If its median is off 1 by more than
+ * NULL_MAX, the run proves nothing: exit 1, whatever the ratio is. */
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -107,9 +107,9 @@ static volatile uint64_t *new_counter(const char *path)
     return map;
 }
 
-/* We run on the other cpus; what we start now, on b.cpu.  SCHED_BATCH: one that wakes up does not push
- * another off the cpu.  Otherwise who does so how often depends on the CPU time used before, and the
- * dearer side is switched less often: a delay of 1 us per execution then showed as 0.3 us. */
+/* We run on the other cpus; what we start now runs on b.cpu.  Under SCHED_BATCH a process that wakes up does
+ * not push another off the cpu.  Otherwise preemption depends on the CPU time used before, the dearer side is
+ * switched less often, and a delay of 1 us per execution showed as 0.3 us. */
 static void pin_to(bool fuzzers)
 {
     if (sched_setscheduler(0, fuzzers ? SCHED_BATCH : SCHED_OTHER, &(struct sched_param){0}) < 0)
@@ -224,8 +224,8 @@ static double rate(const struct side *s)
 
 /* ---- rounds ---- */
 
-/* All to the same number of executions: what a fuzzer does, and so what an execution costs it, changes
- * with its age. */
+/* Brings all three to the same number of executions: what a fuzzer does, and so what an execution costs,
+ * changes with its age. */
 static void warm_up(void)
 {
     uint64_t to = WARM_EXECS;

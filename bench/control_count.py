@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What control costs, counted instead of timed: control_count.py BUILD [ARM...]   (aflpp mopt honggfuzz)
 
-User-space instructions of the fuzzer, and system calls, per execution, under control and bare, on
-bench/targets/flat: the same on every machine and in every run to a few in a thousand, where CPU time
-(bench/control.c) is not.  Two lengths of run; the difference is free of the start-up.  Prints, judges
-nothing: what an instruction costs is for CPU time to say.  Needs valgrind and strace, which tools/setup.sh
-does not install; exit 3 without them.  Not part of `make bench`."""
+Counts the fuzzer's user-space instructions and system calls per execution, under control and bare, on
+bench/targets/flat.  Unlike CPU time (bench/control.c) they agree on every machine and in every run to a few in
+a thousand.  The difference between two lengths of run excludes the start-up.  Prints and judges nothing: only
+CPU time says what an instruction costs.  Needs valgrind and strace, which tools/setup.sh does not install; exit
+3 without them.  Not part of `make bench`."""
 import os, re, shutil, struct, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

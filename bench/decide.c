@@ -1,10 +1,9 @@
 /* decide: how long one decision takes, for every scheduler and 2 to 64 fuzzers: the question with its
- * signals, then the answer, in a campaign in its prime (several turns each were learned from).  Holds the
- * figure of the contextual scheduler at 6 fuzzers: at most 2 us in the median.
+ * signals, then the answer, after several turns of each fuzzer were learned.  Holds the figure of the
+ * contextual scheduler at 6 fuzzers: at most 2 us in the median.
  *
- * Time stands still between two questions; what a scheduler does when a turn completes is not in it.
- * The table is gone through several times and each number is the least of its medians: a neighbour on the
- * same processor makes half a minute slower by half, and no number faster than it is. */
+ * Learning is not included.  The table is measured several times, and each number is the least of its
+ * medians: a neighbour on the same processor can slow half a minute down by half, but makes nothing faster. */
 #include "base/rng.h"
 #include "sched/sched.h"
 
@@ -35,7 +34,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A target of one block: what the map holds is no part of a decision. */
+/* A target of one block: the map takes no part in a decision. */
 static struct table_edge one_edge[1];
 static struct table_func one_func[1] = {{"f", 0, 0}};
 static const struct table tiny = {

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """The neutral executor against afl-showmap -C -i and libFuzzer -runs=0: one corpus, one run, the three
-taking turns, so that what else the machine does meets all alike.
+taking turns, so that other load on the machine affects all alike.
 
    executor.py CAROL NAME=BUILD_DIR,LIBFUZZER_BINARY,CORPUS ...
 
-BUILD_DIR has the families neutral, afl and plain.  Printed per target, as the minimum over the rounds:
-for the whole corpus, as carol cover meets it for the first time, with start-up, reading and the second
-run of everything new, the wall time and the cpu time (user and system of every process); then what each
-further input costs, from the same corpus TIMES times over.
+BUILD_DIR has the families neutral, afl and plain.  Prints per target, as the minimum over the rounds, the wall
+time and the cpu time (user and system, of every process) of the whole corpus as carol cover meets it for the
+first time: with start-up, reading and the second run of everything new.  Then it prints what each further input
+costs, from the same corpus TIMES times over.
 
-Two figures, both against each rival.  Per core: the cpu time of carol cover -j1.  As a user meets it: the
-wall time of carol cover with its default, an executor per processor; the rivals have no such option and
-use one.  The last lines: the target alone, with and without the neutral flags.  Exit 1 when one of the
-figures is not held on the whole corpus."""
+There are two figures against each rival.  Per core: the cpu time of carol cover -j1.  By the clock: the wall time
+of carol cover with its default, an executor per processor; the rivals have no such option and use one.  The last
+lines are the target alone, with and without the neutral flags.  Exit 1 if a figure is not held on the whole
+corpus."""
 import ctypes
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What learning costs at scale: K fuzzers, 256 workers, a million simulated turns under every scheduler; time
-# per decision and per lesson by quarter, and memory.  Held when no scheduler's decision costs more than
-# twice in the last quarter what it cost in the second (it must not grow with the turns), and 64 fuzzers
-# cost at most three times as much per fuzzer as 16 do (linear).  Simulated: no fuzzer runs.
+# per decision and per lesson by quarter, and memory.  Held if no scheduler's decision costs more than twice as
+# much in the last quarter as in the second (it must not grow with the turns), and 64 fuzzers cost at most
+# three times as much per fuzzer as 16 do (linear).  Simulated: no fuzzer runs.
 #
 #   bench/scale.sh [TURNS]       1000000; CAROL names the program
 set -euo pipefail

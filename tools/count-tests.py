@@ -3,8 +3,8 @@
 
     count-tests.py TESTLOG.json      "N passed, N failed, N skipped"; exit 1 on any failure or no test
 
-Before that line, which is the last, everything that failed is told once more with its reason: whoever sees
-only the end of a log knows what to look at.
+That line is the last.  Before it, everything that failed is repeated with its reason, for readers who see
+only the end of a log.
 """
 import json
 import re

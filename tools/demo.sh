@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A first campaign in about a minute: the bundled parser built for every fuzzer, all of them on this
-# machine's cores with short turns, and what came of it.
+# A first campaign in about a minute: builds the bundled parser for every fuzzer, runs all of them on this
+# machine's cores with short turns, and shows the result.
 #
 #   tools/demo.sh [SECONDS]     leaves everything in build/demo; DEMO=DIR chooses another place,
 #                               CAROL=PATH another carol
@@ -15,7 +15,7 @@ bold='' plain=''
 step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 say() { printf '%s\n' "$*"; }
 
-# What AddressSanitizer says of at most so many crashing inputs, counted by fault and by the first frame
+# What AddressSanitizer says of at most that many crashing inputs, counted by fault and by the first frame
 # that is in the target's own sources.
 readonly looked_at=60
 bugs() {

@@ -20,7 +20,7 @@ done || true)
 readonly FORMAT=clang-format-19
 failed=0
 
-# check NAME COMMAND...: runs it, says how it went.  A tool that is not there is said, not passed over.
+# check NAME COMMAND...: runs it and reports the result.  A missing tool is a failure, not a pass.
 check() {
     local name=$1 began=$SECONDS
     shift
@@ -67,13 +67,13 @@ no_leftovers() {
     ! git grep -nE '\b(TODO|FIXME|XXX)\b' -- 'src' 'runtime' 'tests' 'bench' 'tools/*.py' ':!*.txt'
 }
 
-# head leaves before its input ends; whoever still writes dies of it, and with pipefail the script, now and
-# then.  sed -n 1p reads to the end.
+# head exits before its input ends, which kills the writer and, with pipefail, now and then the script.
+# sed -n 1p reads to the end.
 no_head_in_pipes() {
     ! git grep -nE '[|] *head( |$)' -- '*.sh' '.ci/run' 'Makefile'
 }
 
-# The compilers look for uninitialised variables, and do it better.
+# uninitvar is off: the compilers find uninitialised variables better.
 static_analysis() {
     cppcheck --quiet --error-exitcode=1 --std=c11 -D_GNU_SOURCE -Isrc -I. -j 2 --max-configs=1 \
         '-Djson_array_foreach(a, i, v)=while ((v = json_array_get(a, i++)))' \
@@ -83,8 +83,8 @@ static_analysis() {
         src runtime
 }
 
-# The whole tree with the other compiler and the same warnings as errors; unoptimised, for they come from
-# the front end.  The build of `make` is gcc's.
+# The whole tree with the other compiler (`make` uses gcc) and the same warnings as errors.  Unoptimised: the
+# warnings come from the front end.
 clang_build() {
     local dir good=0
     dir=$(mktemp -d)
@@ -111,6 +111,7 @@ esac
 
 check format format_check
 check layers tools/lint-layers
+check docs tools/lint-docs
 check headers headers
 check "first sentences" first_sentence
 check leftovers no_leftovers

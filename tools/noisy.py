@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs a command as on a worse machine than this one, to see which tests depend on a good one.  Needs root and
-control groups, version 1 or 2; disturbs nobody else.
+"""Runs a command as if on a worse machine, to find tests that depend on a good one.  Needs root and control
+groups, version 1 or 2; disturbs nobody else.
 
     noisy.py [--still SECONDS] [--percent N] COMMAND...
 
---still: now and then all its processes stand still, for up to so long; --percent: they share so much of one core.
+--still: now and then all its processes are frozen for up to that long; --percent: they share that much of one core.
 Exit code: the command's.
 
     tools/noisy.py --still 1.5 --percent 30 tools/test.sh build arms_hfuzz

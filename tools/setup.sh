@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs the Debian packages Carol needs and that are missing.  Nothing missing: says nothing and
-# is done in a few milliseconds (one dpkg-query).  Never asks.
+# Installs the missing Debian packages that Carol needs.  If none is missing, it says nothing and ends in a
+# few milliseconds (one dpkg-query).  It never asks.
 #
 #   tools/setup.sh           what `make` and `make test` need
 #   tools/setup.sh lint      also what `make lint` needs
 #   tools/setup.sh --print   only prints the command that would install what is missing
 #
-# Names: tried on Debian 12, Debian 13 and Ubuntu 24.04, each from a bare debootstrap
-# (docs/decisions.md).  They differ in one thing, a cargo that is recent enough: `cargo-web` on Debian
-# 12, `cargo` on 13, the newest `cargo-1.NN` on Ubuntu 24.04.  On a release without clang-19 (not
-# tried), clang-16 serves the neutral, asan and plain families only.
+# The names were tried on Debian 12, Debian 13 and Ubuntu 24.04, each from a bare debootstrap
+# (docs/decisions.md).  These differ only in which package has a recent cargo: `cargo-web` on Debian 12,
+# `cargo` on 13, the newest `cargo-1.NN` on Ubuntu 24.04.  On a release without clang-19 (not tried),
+# clang-16 serves the neutral, asan and plain families only.
 set -euo pipefail
 export LC_ALL=C
 
@@ -96,7 +96,7 @@ if ((${#missing[@]} == 0 && need_cargo == 0)); then
     exit 0
 fi
 
-# Sets `install` to what of the missing the package lists offer.
+# Sets `install` to the missing packages that the package lists offer.
 plan() {
     local name
     install=()

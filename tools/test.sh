@@ -8,7 +8,7 @@ build=$1
 shift
 if [[ ! -e $build/build.ninja ]]; then
     sanitize=()
-    # gcc warns of things that are not so when it sanitizes; the plain build is the one that is strict.
+    # gcc gives false warnings when it sanitizes; the plain build is the strict one.
     [[ $build == *-san ]] && sanitize=(-Db_sanitize='address,undefined' -Db_lundef=false -Dwerror=false)
     meson setup "$build" "${sanitize[@]}" >/dev/null
 fi

@@ -17,8 +17,8 @@ uint64_t *carol_cov_seen;
 struct cov_call *carol_cov_ring;
 uint32_t *carol_cov_ring_n, carol_cov_seen_mask, carol_cov_ring_cap;
 
-/* A page of nothing in each of the two constant tables of the executable, so that even the flags of a
- * small program lie in pages that hold only these tables (flags.c). */
+/* An empty page in each of the two constant tables of the executable, so that even the flags of a small
+ * program lie in pages that hold nothing but these tables (flags.c). */
 #define IN_TABLE(name) __attribute__((section(name), used))
 static struct cov_pc pad_pcs[COV_PAD_PCS] IN_TABLE("__sancov_pcs");
 static uintptr_t pad_cfs[COV_PAD_CFS] IN_TABLE("__sancov_cfs");

@@ -57,15 +57,15 @@ struct cov_walk carol_cov_walk(const struct cov_module *m);
 const uintptr_t *carol_cov_walk_next(struct cov_walk *w);
 
 /* sites.c */
-void carol_cov_sites_set(void); /* in the server: flags are set without asking whether they are */
+void carol_cov_sites_set(void); /* in the server: flags are set without testing them */
 
 /* threads.c */
 bool carol_cov_threads(void);
 bool carol_cov_threads_since(void); /* the same at no cost where none was started */
 
 /* flags.c */
-/* apart: the server has threads that set flags as well.  Its own are then not the shared ones; each worker,
- * which has no thread but its own, changes over with carol_cov_flags_join. */
+/* apart: the server has threads that set flags as well.  Its own flags are then private; each worker, which
+ * has no thread but its own, switches to the shared ones with carol_cov_flags_join. */
 bool carol_cov_flags_place(unsigned char *area, uint64_t len, int fd, uint64_t off, bool apart);
 void carol_cov_flags_join(int fd);
 void carol_cov_flags_guard(void); /* in a worker: copy on crash and exit, where not shared */

@@ -1,6 +1,6 @@
 /* dump: turns the compiler's tables into the table file of docs/FILES.md.  Runs once per build, in
- * the constructor, instead of the program.  Where the two do not match to the end (walk.c) they are not of
- * one piece, and no table is better than a wrong one. */
+ * the constructor, instead of the program.  If the two do not match to the end (walk.c), they do not
+ * belong together, and no table is better than a wrong one. */
 #include "cov.h"
 
 #include <stdio.h>

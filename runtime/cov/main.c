@@ -1,5 +1,5 @@
 /* main: the driver of LLVMFuzzerTestOneInput targets.  Linked in only when the program has no main of
- * its own.  Run by hand with files as arguments it runs each once, as libFuzzer's does. */
+ * its own.  Started by hand with files as arguments, it runs each once, as libFuzzer's does. */
 #include "cov.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ static int run_file(const char *path)
         fprintf(stderr, "%s: no memory\n", path);
         return 1;
     }
-    uint8_t *exact = malloc(n ? n : 1); /* so that a read past the end is one */
+    uint8_t *exact = malloc(n ? n : 1); /* so that reading past the end shows */
     if (exact && n)
         __builtin_memcpy(exact, p, n);
     free(p);

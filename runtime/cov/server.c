@@ -168,7 +168,7 @@ static void record_end(uint32_t i, bool killed, int status, const struct rusage 
         sig = WEXITSTATUS(status);
         what = !run_input && sig == 0 ? COV_RUN_OK : COV_RUN_EXIT;
     }
-    /* Killed or crashed with nearly all it may have in use: a refused allocation made it fall. */
+    /* Killed or crashed with nearly all its memory in use: a refused allocation was the cause. */
     if (what != COV_RUN_OK && req.mem_bytes &&
         (uint64_t)r->ru_maxrss * 1024 >= req.mem_bytes / 5 * 4)
         what = COV_RUN_OOM;
@@ -179,7 +179,7 @@ static void record_end(uint32_t i, bool killed, int status, const struct rusage 
     __atomic_store_n(&s->status, what, __ATOMIC_RELEASE);
 }
 
-/* The machine may be short of processes for a while, for which no input is to blame. */
+/* The machine may be short of processes for a while; no input is to blame for that. */
 static pid_t fork_patiently(void)
 {
     pid_t pid = -1;
@@ -296,7 +296,7 @@ static void sift_down(uint32_t n, uint32_t at)
     }
 }
 
-/* Those of [first, end) that ended well and are not final, who has most to show on top. */
+/* Makes a heap of the slots in [first, end) that ended well and are not final, most new edges on top. */
 static uint32_t make_heap(uint32_t first, uint32_t end)
 {
     uint32_t n = 0;
@@ -308,8 +308,8 @@ static uint32_t make_heap(uint32_t first, uint32_t end)
     return n;
 }
 
-/* Take the one with most to show off the heap.  A count can only have fallen since it was taken, so only
- * the top is counted again. */
+/* Takes the slot with the most new edges off the heap.  A count can only have fallen since it was taken, so
+ * only the top is counted again. */
 static struct order pop_heap(uint32_t *n)
 {
     while (order[0].fresh) {
@@ -338,7 +338,7 @@ static uint64_t print_new(const struct cov_slot *s)
     return h;
 }
 
-/* Those without whom an edge would be missing, if all is as the first tier saw it. */
+/* Picks slots that together hold every new edge, if all is as the first tier saw it. */
 static uint32_t pick_news(uint32_t first, uint32_t end)
 {
     uint32_t n = make_heap(first, end), m = 0;
@@ -355,8 +355,8 @@ static uint32_t pick_news(uint32_t first, uint32_t end)
     return m;
 }
 
-/* The picked ones again, in a fresh worker, in the other direction and with only each other before them.
- * Who shows the same new edges with another past owes them to nobody. */
+/* Runs the picked ones again in a fresh worker, in reverse order and with only each other before them.  An
+ * input that shows the same new edges after other inputs does not owe them to what ran before it. */
 static void run_again(uint32_t first, uint32_t end, uint32_t m)
 {
     for (uint32_t k = 0; k < m; k++)
@@ -375,8 +375,8 @@ static void run_again(uint32_t first, uint32_t end, uint32_t m)
     }
 }
 
-/* Second tier: what crashed or hung runs again in a worker of its own, and that run is the one that counts.
- * So does what shows edges not known yet, unless it shows the same ones with another past. */
+/* Second tier (METHOD R25): what crashed or hung runs again in a worker of its own, and that run counts.  So
+ * does an input with new edges, unless it showed the same ones when it ran after other inputs. */
 static void confirm(uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {

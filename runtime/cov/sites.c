@@ -1,12 +1,12 @@
-/* sites: makes the code of this process set its flags without asking whether they are set.
+/* sites: makes the code of this process set its flags without testing them first.
  *
- * The compiler asks, and puts the setting out of the way, because its flags are set once.  Ours are
- * cleared before every input, so each block an input reaches costs it a branch that nobody foresaw: a
- * fifth of all time on libxml2.  In a small loop it is the other way round: the answer is foreseen
- * and asking is cheaper than a store in every round.  So small loops stay as they are.
+ * The compiler tests a flag and sets it out of line, which is right for flags that are set once.  Ours are
+ * cleared before every input, so each block that an input reaches costs a mispredicted branch: a fifth of
+ * all time on libxml2.  In a small loop the test is predicted, and cheaper than a store in every iteration,
+ * so small loops stay as they are.
  *
- * Only our own copy of the pages changes, never the file.  Where they may not be written (a kernel
- * that forbids it) everything stays as it was built, and means the same. */
+ * Only our own copy of the pages changes, never the file.  Where the kernel does not let us write to them,
+ * everything stays as it was built and works the same. */
 #include "cov.h"
 #include "text.h"
 

@@ -5,7 +5,7 @@
  *     75 / 0f 85       jne  where all is well ->    eb / 90 e9       jmp where all is well
  *
  * The two instructions have the same length and operand.  Whatever the compiler made of the blocks around
- * them, what runs afterwards is what would have run with the flag set, and it is. */
+ * them, what runs afterwards is what would have run had the flag been set, and now it is set. */
 #include "text.h"
 
 #include <emmintrin.h>
@@ -13,7 +13,7 @@
 
 #define CMP_BYTES 7
 
-/* Which flag the comparison at p asks for; n_flags: none of them. */
+/* Which flag the comparison at p tests; n_flags: none of them. */
 static size_t flag_at(const unsigned char *p, const unsigned char *flags, size_t n_flags)
 {
     int32_t rel;

@@ -8,8 +8,8 @@
 /* glibc's: not 0 while no second thread was ever started through it. */
 extern char __libc_single_threaded __attribute__((weak));
 
-/* The kernel refuses this to a process with threads, and does nothing for one without.  A sandbox that
- * forbids the call leaves /proc, which is slower: a directory has a link for each one in it. */
+/* The kernel refuses this call to a process with threads, and it does nothing in one without.  If a sandbox
+ * forbids it, /proc still tells, more slowly: the directory has one link per thread. */
 bool carol_cov_threads(void)
 {
     struct stat st;

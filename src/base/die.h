@@ -20,7 +20,7 @@ _Noreturn void die_oom(void);
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
-void *xmemdup(const void *p, size_t n); /* a copy; of nothing too */
+void *xmemdup(const void *p, size_t n); /* a copy; n may be 0 */
 char *xstrdup(const char *s);
 
 /* Room for one more in an array of n that has room for cap. */

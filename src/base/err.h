@@ -18,7 +18,7 @@
 #define CAROL_MUST_CHECK __attribute__((warn_unused_result))
 #define CAROL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* What the failure means for whoever typed the command (exit codes of SPEC 9). */
+/* What the failure means for whoever typed the command (exit codes of METHOD §18). */
 enum err_exit {
     ERR_EXIT_NONE = 0,
     ERR_EXIT_USAGE = 2,    /* the command or its input is wrong */

@@ -61,8 +61,8 @@ int fs_read(const char *path, struct buf *b, struct err *e)
         } else if (n > 0) {
             b->len += (size_t)n;
             b->p[b->len] = 0;
-            /* Less than asked for is its end, and asking again costs.  What the kernel makes up (/proc) has
-             * no size and comes in pieces. */
+            /* A short read is the end of the file, and asking again costs a call.  Files that the kernel
+             * makes up (/proc) have no size and come in pieces. */
             if ((size_t)n < room && S_ISREG(st.st_mode) && st.st_size > 0)
                 break;
             step = 65536;
@@ -196,7 +196,7 @@ int fs_list(const char *dir, struct strv *names, struct err *e)
     DIR *d = opendir(dir);
     if (!d)
         return err_sys(e, "cannot list %s", dir);
-    errno = 0; /* readdir says an error by it alone */
+    errno = 0; /* readdir reports an error through it alone */
     for (struct dirent *de; (de = readdir(d)); errno = 0)
         if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
             strv_add(names, de->d_name);
@@ -216,8 +216,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct found *)a)->name, ((const struct found *)b)->name);
 }
 
-/* What a directory holds, in order.  The directory tells the types as well, mostly: a corpus is read
- * without asking for each file what it is. */
+/* What a directory holds, in order.  Usually the directory tells the types as well, so that a corpus is
+ * read without a stat of every file. */
 static int list_typed(const char *dir, struct found **v, size_t *n, struct err *e)
 {
     DIR *d = opendir(dir);
@@ -272,7 +272,7 @@ int fs_walk(const char *path, struct strv *files, struct err *e)
     return rc;
 }
 
-/* By reference where the file system can share the blocks of two files, else inside the kernel. */
+/* Shares the blocks where the file system can, else copies inside the kernel. */
 static int copy_bytes(int in, int out, const char *to, struct err *e)
 {
     for (bool share = true;;) {
@@ -282,7 +282,7 @@ static int copy_bytes(int in, int out, const char *to, struct err *e)
             continue;
         if (!share)
             return n < 0 ? err_sys(e, "cannot copy to %s", to) : 0;
-        share = false; /* goes on where that ended: at the end, or where it is not possible */
+        share = false; /* continue where that stopped: at the end, or where it is impossible */
     }
 }
 

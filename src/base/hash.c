@@ -12,8 +12,8 @@ struct hasher {
     EVP_MD_CTX *ctx;
 };
 
-/* One hash, and nothing of what else the library can do: making all that ready takes longer than hashing
- * a program. */
+/* Sets up this one hash and nothing else of the library: initialising all of it takes longer than hashing a
+ * program. */
 static const EVP_MD *sha256(void)
 {
     static const EVP_MD *md;

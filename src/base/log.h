@@ -1,5 +1,5 @@
-/* log: lines for a person on stderr, prefixed "carol: ".  Quiet can be set; a terminal screen can
- * take the lines instead (log_to), so that they do not tear it. */
+/* log: lines for a person on stderr, prefixed "carol: ".  They can be silenced, and a terminal
+ * screen can take them instead (log_to), so that they do not tear it. */
 #ifndef CAROL_BASE_LOG_H
 #define CAROL_BASE_LOG_H
 

@@ -30,11 +30,12 @@ static const char options[] =
     "      --args 'WORDS'    how a main() program is called; @@ is the input file\n"
     "  -j, --jobs N          families built at the same time (default: one per cpu)\n"
     "      --engines DIR     the fuzzers to build for, instead of Carol's own\n"
-    "      --force           build again even where nothing changed\n"
+    "      --force           build again even if nothing changed\n"
     "      --json            print the manifest (DIR/carol-build.json) when done\n"
     "\n"
     "The script sees CC CXX CFLAGS CXXFLAGS LIB_FUZZING_ENGINE SRC WORK OUT SANITIZER\n"
-    "FUZZING_ENGINE ARCHITECTURE FUZZING_LANGUAGE.  What did not change is not built again.\n"
+    "FUZZING_ENGINE ARCHITECTURE FUZZING_LANGUAGE.  A family that is up to date is not built "
+    "again.\n"
     "Exit: 0 done, 2 wrong usage or a failing script, 3 something is not installed.\n";
 
 static int help(void)

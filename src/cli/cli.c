@@ -10,16 +10,17 @@
 
 const struct cli_verb cli_verbs[] = {
     {"doctor", "[--json] [--engines DIR]",
-     "what is installed, which fuzzers can run here, what hurts, and the fixes", cli_doctor},
+     "show what is installed, which fuzzers can run, what slows them down, and the fixes",
+     cli_doctor},
     {"build", "-o DIR [options] (-- CMD... | SOURCE... [-- FLAGS])",
      "build a target in every family, for the fuzzers and the neutral judge", cli_build},
     {"cover", "-b DIR [options] INPUT...",
      "run inputs on the neutral build: edges per input, union, status, speed", cli_cover},
     {"fuzz", "-b DIR [-i SEEDS] -o OUT [options] [-- ARGS with @@]",
-     "run the ensemble on a target; --resume OUT goes on", cli_fuzz},
-    {"status", "[--json] OUT", "the state of a running or ended campaign", cli_status},
+     "run the ensemble on a target; --resume OUT continues a campaign", cli_fuzz},
+    {"status", "[--json] OUT", "show the state of a running or ended campaign", cli_status},
     {"explain", "OUT [--turn N] [--json]",
-     "why a turn went to that fuzzer; without --turn: what moved the choices of the campaign",
+     "say why a turn went to that fuzzer; without --turn: which signals moved the choices",
      cli_explain},
     {"replay", "OUT [--scheduler NAME] [--sched-opt KEY=VALUE] [--turns] [--json]",
      "recompute every decision of a campaign from its journal, also under another scheduler",
@@ -27,7 +28,7 @@ const struct cli_verb cli_verbs[] = {
     {"sim", "ensemble | known | prop1 [options]",
      "simulated campaigns at any size: which scheduler finds more, what it costs", cli_sim},
     {"engine", "selftest [NAME...] [options] | run NAME -b DIR -i SEEDS [options] [-- ARGS]",
-     "one fuzzer alone under control: its self-test, or its turns with figures", cli_engine},
+     "run one fuzzer alone under control: its self-test, or turns with figures", cli_engine},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -75,7 +76,7 @@ static void usage(FILE *f)
     fprintf(f, "usage: carol VERB [options]\n\n");
     for (const struct cli_verb *v = cli_verbs; v->name; v++)
         fprintf(f, "  %-10s %s\n", v->name, v->summary);
-    fprintf(f, "\n'carol VERB --help' tells about one.  Start with 'carol doctor'.\n");
+    fprintf(f, "\n'carol VERB --help' describes one.  Start with 'carol doctor'.\n");
 }
 
 int cli_main(int argc, char **argv)
@@ -103,6 +104,6 @@ int cli_main(int argc, char **argv)
         return no_such_verb(argv[help ? 2 : 1]);
     if (help) /* "help fuzz": "fuzz --help" */
         return v->run(2, (char *[]){(char[]){"carol"}, (char[]){"--help"}, NULL});
-    argv[1] = argv[0] = (char[]){"carol"}; /* whose messages getopt's are */
+    argv[1] = argv[0] = (char[]){"carol"}; /* the name in getopt's messages */
     return v->run(argc - 1, argv + 1);
 }

@@ -1,5 +1,5 @@
 /* cli: one file per verb, one table.  A verb gets its own arguments (argv[0] is "carol") and returns
- * the exit code of SPEC 9: 0 done, 1 findings, 2 usage, 3 environment, 4 internal. */
+ * the exit code of METHOD §18: 0 done, 1 findings, 2 usage, 3 environment, 4 internal. */
 #ifndef CAROL_CLI_CLI_H
 #define CAROL_CLI_CLI_H
 

@@ -31,18 +31,17 @@
 
 static const char options[] =
     "  -b, --build DIR       what 'carol build -o DIR' made\n"
-    "      --target NAME     which target of it, when there are several\n"
+    "      --target NAME     which target of it, if there are several\n"
     "  -T, --timeout MS      cpu time per input (default 1000); waiting may take five times as "
     "long\n"
     "  -m, --memory SIZE     address space of the target, e.g. 512M (default 2G)\n"
     "  -j, --jobs N          executors side by side (default: one per processor)\n"
-    "      --per-worker N    inputs in one process before a fresh one (default 200)\n"
+    "      --per-worker N    inputs per process (default 200)\n"
     "      --json            one JSON object\n"
     "\n"
-    "INPUT is a file, or a directory with files below it.  Every input that crashes or hangs is "
-    "run\n"
-    "again alone, and every one that shows something new again after others than before; what the\n"
-    "second run does not confirm is not reported.\n"
+    "INPUT is a file, or a directory with files below it.  An input that crashes or hangs runs a\n"
+    "second time, alone.  One that shows new edges runs a second time, after other inputs.  Only\n"
+    "what the second run confirms is reported.\n"
     "Exit: 0 done, 2 wrong usage or an unusable build, 3 something is not installed.\n";
 
 struct outcome {

@@ -132,7 +132,7 @@ static void print_text(const struct diagnosis *d)
         printf("No fuzzer can run here yet.\n");
 }
 
-static const char options[] = "  --json          the same for programs (schema 1)\n"
+static const char options[] = "  --json          the same as JSON (schema 1)\n"
                               "  --engines DIR   look for the fuzzers in DIR (or CAROL_ENGINES)\n\n"
                               "Exit: 0 at least one fuzzer can run here, 3 none can.\n";
 

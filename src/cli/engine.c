@@ -24,7 +24,7 @@ static const char options[] =
     "  carol engine run NAME -b DIR -i SEEDS       one fuzzer alone under control, turn by turn\n"
     "\n"
     "  -b, --build DIR       what 'carol build -o DIR' made (selftest: a small target of its own)\n"
-    "      --target NAME     which target of it, when there are several\n"
+    "      --target NAME     which target of it, if there are several\n"
     "  -i, --input SEEDS     file or directory.  run: the first half is the start corpus, the rest "
     "is\n"
     "                        offered as imports, spread evenly over the turns\n"

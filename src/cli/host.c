@@ -37,7 +37,7 @@ static void check_core_pattern(struct host_list *l)
     bool piped = known && line[0] == '|';
     add(l, "core_pattern", !piped,
         piped ? xstrdup("crashes are piped to a program, which slows every crash down and can make "
-                        "one look like a hang")
+                        "a crash look like a hang")
               : xstrdup("crashes are not sent to a handler"),
         "echo core | sudo tee /proc/sys/kernel/core_pattern");
 }
@@ -69,7 +69,7 @@ static void check_aslr(struct host_list *l)
         off || may
             ? xstrdup("address randomisation can be switched off for a target")
             : xstrdup("address randomisation cannot be switched off for a target, so honggfuzz "
-                      "takes one crash for many"),
+                      "counts one crash many times"),
         "echo 0 | sudo tee /proc/sys/kernel/randomize_va_space   (or allow personality(2) in the "
         "container)");
 }
@@ -81,10 +81,11 @@ static void check_shm(struct host_list *l)
         shmctl(id, IPC_RMID, NULL);
     add(l, "shm", id >= 0,
         id >= 0
-            ? xstrdup("shared memory segments can be made")
-            : str_fmt("no shared memory segment of 8 MiB can be made (%s), and afl-fuzz needs one "
-                      "per instance",
-                      strerror(error)),
+            ? xstrdup("shared memory segments can be created")
+            : str_fmt(
+                  "no shared memory segment of 8 MiB can be created (%s), and afl-fuzz needs one "
+                  "per instance",
+                  strerror(error)),
         "sudo sysctl -w kernel.shmmax=1073741824 kernel.shmall=1048576 kernel.shmmni=4096");
 }
 
@@ -139,7 +140,7 @@ void host_warn_limits(void)
     check_limits(&l);
     for (size_t i = 0; i < l.n; i++)
         if (!l.v[i].ok && strcmp(l.v[i].id, "open_files") != 0)
-            log_warn("%s, which compilers and fuzzers may die of: '%s'", l.v[i].what, l.v[i].fix);
+            log_warn("%s, which can kill compilers and fuzzers: '%s'", l.v[i].what, l.v[i].fix);
     host_list_free(&l);
 }
 
@@ -149,8 +150,8 @@ static void check_namespaces(struct host_list *l)
     add(l, "namespaces", ok,
         ok ? xstrdup("user and PID namespaces work: nothing can outlive a campaign")
            : xstrdup(
-                 "no user namespaces: Carol sweeps up after its fuzzers itself, which a kill -9 "
-                 "of the whole session can escape"),
+                 "no user namespaces: Carol cleans up after its fuzzers itself, which a kill -9 "
+                 "of the whole session can prevent"),
         "sudo sysctl -w kernel.unprivileged_userns_clone=1 "
         "kernel.apparmor_restrict_unprivileged_userns=0   (the one that exists)");
 }

@@ -17,10 +17,10 @@ static const char help[] =
     "             time: which scheduler finds more, and what a decision costs\n"
     "  known      fuzzers whose expected rewards are known: which scheduler finds the best one, "
     "and\n"
-    "             which notices when it is the best no longer\n"
+    "             which notices when another becomes the best\n"
     "  prop1      the paper's Proposition 1: schedulers that see only history earn 3/4 per turn,\n"
     "             one that sees the indicator can earn 7/8\n\n"
-    "'carol sim ensemble --help' and so on tell the options.\n";
+    "'carol sim ensemble --help' and so on list the options.\n";
 
 static const char prop1_help[] =
     "usage: carol sim prop1 [options]\n\n"
@@ -31,7 +31,7 @@ static const char prop1_help[] =
     "      --turns N          of one run (default: 4320, a day of six workers)\n"
     "      --runs N           independent runs (default: 100)\n"
     "      --seed N           of all random numbers (default: 1)\n"
-    "      --json             for programs (schema 1)\n";
+    "      --json             print JSON (schema 1)\n";
 
 void sim_all_schedulers(struct strv *list)
 {

@@ -18,29 +18,29 @@
 static const char help[] =
     "usage: carol sim ensemble [options]\n\n"
     "simulated campaigns on virtual time: made-up fuzzers, a real or made-up graph, the real\n"
-    "schedulers, contexts and rewards (docs/SIMULATION.md: what is assumed)\n\n"
+    "schedulers, contexts and rewards (docs/SIMULATION.md has the assumptions)\n\n"
     "  -k, --fuzzers N        size of the pool, 1 to 64 (default: 6, in the spirit of the real "
     "ones)\n"
     "  -j, --jobs N           workers, 1 to 256 (default: 6)\n"
     "  -d, --duration TIME    of a campaign, simulated (default: 24h)\n"
-    "      --turns N          instead of -d: about so many turns in all\n"
+    "      --turns N          instead of -d: about this many turns in all\n"
     "      --turn TIME        length of a turn (default: 120s)\n"
-    "  -s, --scheduler LIST   NAME[/key=value...],... (default: all); contextual/explore=0 is one\n"
+    "  -s, --scheduler LIST   NAME[/key=value...],... (default: all), e.g. contextual/explore=0\n"
     "      --sched-opt KEY=VALUE    an option for all of them; may be repeated\n"
     "      --campaigns N      per scheduler; campaign i plays the same world under each (default: "
     "20)\n"
     "      --seed N           of all random numbers (default: 1)\n"
     "  -b, --build DIR        play on the neutral graph of this build\n"
-    "      --target NAME      which target of it, when there are several\n"
-    "      --edges N          or on a synthetic graph of so many edges (default: 20000)\n"
+    "      --target NAME      which target of it, if there are several\n"
+    "      --edges N          or on a synthetic graph of this many edges (default: 20000)\n"
     "      --bugs N           planted, 0 to 64 (default: 20)\n"
-    "      --hardness TIME    what an obstacle takes one core at common skill and luck (default: "
+    "      --hardness TIME    core time of an obstacle at ordinary skill and luck (default: "
     "3.75h);\n"
     "                         with much less a campaign runs dry\n"
     "  -p, --processes N      (default: the number of cores)\n"
     "  -o, --out DIR          write the journals: DIR itself for one campaign, else directories in "
     "it\n"
-    "      --json             for programs (schema 1)\n";
+    "      --json             print JSON (schema 1)\n";
 
 enum {
     OPT_TURNS = 256,
@@ -125,7 +125,7 @@ static int check(struct args *a, struct err *e)
     if (a->duration_ns < a->turn_ns)
         a->duration_ns = a->turn_ns;
     if (a->duration_ns > 3650 * 86400 * NS_PER_S / RUN_QUARTERS)
-        return err_usage(e, "-d: no campaign lasts years, also not a simulated one");
+        return err_usage(e, "-d: no campaign lasts years, not even a simulated one");
     if (a->hardness_ns && a->hardness_ns < 60 * NS_PER_S)
         return err_usage(e, "--hardness: an obstacle takes at least 60 s");
     if (a->build && a->edges)

@@ -7,9 +7,8 @@
 
 static const char help[] =
     "usage: carol sim known [options]\n\n"
-    "fuzzers of known worth: the expected reward of each is drawn, and at half time the order "
-    "turns\n"
-    "round, so that the best becomes the worst (docs/SIMULATION.md)\n\n"
+    "fuzzers of known worth: the expected reward of each is drawn, and at half time the order is\n"
+    "reversed, so that the best becomes the worst (docs/SIMULATION.md)\n\n"
     "  -k, --fuzzers N        size of the pool, 2 to 64 (default: 6)\n"
     "  -j, --jobs N           workers, 1 to 256 (default: 6)\n"
     "  -s, --scheduler LIST   NAME[/key=value...],... (default: all, and contextual/explore=0)\n"
@@ -17,7 +16,7 @@ static const char help[] =
     "      --runs N           independent runs (default: 100); run i has the same fuzzers under "
     "each\n"
     "      --seed N           of all random numbers (default: 1)\n"
-    "      --json             for programs (schema 1)\n";
+    "      --json             print JSON (schema 1)\n";
 
 static json_t *quarters_json(const struct estimate x[KNOWN_QUARTERS])
 {
@@ -85,7 +84,7 @@ static int play_all(const struct sim_args *a, struct err *e)
     if (rc == 0 && a->json && !a->trial)
         sim_dump(a, json_incref(rows));
     else if (rc == 0 && !a->trial)
-        printf("\nExpected: %.3f +-%.3f of the best fuzzer in every turn, %.3f of all alike (95 %% "
+        printf("\nExpected: %.3f +-%.3f for always the best fuzzer, %.3f for all alike (95 %% "
                "intervals over runs).\nLocked: runs without one change of choice after the first "
                "quarter.  Everything here is simulated.\n",
                r.could.mean, r.could.half, r.equal.mean);

@@ -1,5 +1,5 @@
 /* context: the fold of dispatches and outcomes into the 15 signals.  Chooses nothing, reads no
- * clock; item numbers are those of schedulers.md 5. */
+ * clock; the rules are METHOD §7. */
 #include "context/context.h"
 
 #include "base/det.h"
@@ -92,7 +92,7 @@ static void push_reward(struct arm *a, double reward)
     a->window[a->m++] = reward;
 }
 
-/* Item 23: forget what left (T - window, T], then remember this evaluation. */
+/* METHOD R39: forget what left (T - window, T], then remember this evaluation. */
 static void push_credit(struct arm *a, int64_t window_ns, uint32_t edges)
 {
     size_t gone = 0;
@@ -120,7 +120,7 @@ static double velocity(const struct arm *a, int64_t window_ns)
     return 1 - det_exp(-edges / (seconds < 1 ? 1 : seconds));
 }
 
-/* Item 22. */
+/* METHOD R38. */
 static double horizon(const struct arm *a, int h)
 {
     double mean = stats_mean(a->window, a->m);
@@ -171,7 +171,7 @@ void context_completed(struct context *c, int arm, const struct context_outcome 
     latch(a, c->settings.velocity_ns);
 }
 
-/* Item 25. */
+/* METHOD R41. */
 static double since_run(const struct arm *a, int64_t now_ns)
 {
     if (a->running)

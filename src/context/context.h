@@ -1,5 +1,4 @@
-/* context: the 15 signals of every fuzzer, a pure fold over dispatches and completed turns (SPEC 4,
- * schedulers.md 5 items 21-30).
+/* context: the 15 signals of every fuzzer, a pure fold over dispatches and completed turns (METHOD §7).
  *
  * Signals are latched when a fuzzer's turn completes, except time_since_run and elapsed_frac, which
  * are computed at the moment of reading.  Times are campaign nanoseconds (0 = start). */
@@ -12,7 +11,7 @@
 #define CONTEXT_WINDOW 84
 #define CONTEXT_MAX_ARMS 64
 
-/* One row per signal: identifier, name, in the order of SPEC 4. */
+/* One row per signal: identifier, name, in the order of METHOD §7. */
 #define CONTEXT_SIGNALS(X)                                                                         \
     X(WIN_MEAN, "win_mean")                                                                        \
     X(WIN_VAR, "win_var")                                                                          \

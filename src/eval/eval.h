@@ -42,7 +42,7 @@ struct eval_result {
     struct edges edges;
 };
 
-/* A caller block's indirect call that was seen to enter a function: learned predecessors. */
+/* An indirect call that was seen at run time; its caller becomes a predecessor of the function entered. */
 struct eval_call {
     uint32_t caller, callee; /* edge numbers */
 };
@@ -53,7 +53,7 @@ struct eval_job {
     void (*done)(void *arg, struct eval_job *job);
     void *arg;
     int cpu;                     /* pin the executor to this cpu for the job; -1: leave it */
-    bool only_counts;            /* of the edges only how many: results have no lists of them */
+    bool only_counts;            /* only count the edges: results have no lists of them */
     struct eval_result *results; /* filled: n of them */
     struct eval_call *calls;     /* filled: learned since the last job */
     size_t n_calls;

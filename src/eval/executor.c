@@ -106,11 +106,11 @@ static void stop(struct executor *x)
     cage_kill(&x->cage);
 }
 
-/* The server died while input `cur` was running: alone with it next, or never again. */
+/* The server died while input `cur` was running: run it alone next, or never again. */
 static void blame(struct executor *x, uint32_t cur)
 {
     if (cur >= x->area.n || area_is_final(&x->area, cur)) {
-        /* Nobody is marked: the machine's fault, or a target that wrote over the mark.  Once is chance. */
+        /* No input is marked: the machine is to blame, or a target overwrote the mark.  Once may be chance. */
         if (++x->unexplained < UNEXPLAINED)
             return;
         for (cur = 0; cur < x->area.n && area_is_final(&x->area, cur); cur++)
@@ -182,7 +182,7 @@ static bool is_stopped(const struct executor *x)
     return after && (after[2] == 'T' || after[2] == 't');
 }
 
-/* The input can stop the server or make it deaf; nothing else of ours would ever notice. */
+/* An input can stop the server or make it deaf; only this watchdog would notice. */
 static void on_watchdog(void *arg)
 {
     struct executor *x = arg;
@@ -428,7 +428,7 @@ static bool area_too_small(const struct executor *x)
     return x->area.fd < 0 || x->area.h.data_len < x->data_len;
 }
 
-/* Fail only where waiting cannot help. */
+/* Fail only if waiting cannot help. */
 static int step(struct executor *x, struct err *e)
 {
     if (x->area.fd >= 0 && x->area.n == 0)
@@ -515,7 +515,7 @@ static void executor_free(struct evaluator *ev)
     bool idle = x->phase == PHASE_READY;
     close_sock(x);
     if (x->cage.init > 0) {
-        /* An idle server leaves by itself at once, and is then counted in our children's times. */
+        /* An idle server exits by itself at once; its CPU time then counts among our children's. */
         struct pollfd p = {.fd = x->cage.status_fd, .events = POLLIN};
         if (!idle || poll(&p, 1, LEAVE_MS) != 1)
             cage_kill(&x->cage);

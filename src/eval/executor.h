@@ -2,9 +2,9 @@
  * shared memory (runtime/cov/protocol.h).
  *
  * Started lazily at the first job and restarted whenever it dies.  Inputs run in batches in forked
- * persistent workers.  Inputs that show an edge not in `known` are run again together, backwards, in a
- * fresh worker; one that shows other new edges then, crashes or times out is run again alone and only
- * that run counts.  `known` is the executor's own map of edges seen so far, so that only first
+ * persistent workers.  Inputs that show an edge not in `known` run again together, in reverse order, in a
+ * fresh worker.  An input that then shows other new edges, crashes or times out runs again alone, and only
+ * that run counts (METHOD R25).  `known` is the executor's own map of edges seen so far, so that only first
  * sightings pay for the second run. */
 #ifndef CAROL_EVAL_EXECUTOR_H
 #define CAROL_EVAL_EXECUTOR_H

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A whole file, a piece at a time: programs are large, and reading one at once costs more than hashing. */
+/* Piece by piece: programs are large, and reading one at once costs more than hashing it. */
 static int hash_file(const char *path, struct digest *d, struct err *e)
 {
     static char piece[1 << 16];

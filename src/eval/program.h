@@ -1,4 +1,4 @@
-/* program: the neutral binary of a build and its table, checked to be of one piece. */
+/* program: the neutral binary of a build and its table, checked to belong together. */
 #ifndef CAROL_EVAL_PROGRAM_H
 #define CAROL_EVAL_PROGRAM_H
 

@@ -1,15 +1,15 @@
-/* team: executors that measure one stream of jobs side by side with the result of one alone.
+/* team: executors that measure one stream of jobs side by side, with the same results as one alone.
  *
  * What an executor confirms depends on the edges known before.  So the jobs of a team are numbered as
- * they are submitted; each runs its inputs at once, wherever an executor is free, but confirms only when
- * all jobs before it have, with the edges those left behind.  Neither speed nor the number of executors
+ * they are submitted.  Each runs its inputs at once, wherever an executor is free, but confirms only after
+ * all jobs before it, knowing the edges that those confirmed.  Neither speed nor the number of executors
  * changes a result.
  *
  *     struct team *t = team_new();
  *     executor_new(&ev[i], loop, &(struct executor_opts){.team = t, ...}, &e);     // as many as wanted
  *     ...free the executors, then team_free(t)
  *
- * All of a team measure on the same build.  The rest is for the executors. */
+ * All members measure on the same build.  The functions below team_free are for executors only. */
 #ifndef CAROL_EVAL_TEAM_H
 #define CAROL_EVAL_TEAM_H
 

@@ -58,7 +58,7 @@ static int mount_proc(void)
     return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
-/* The highest number a descriptor of the program shall have. */
+/* The highest descriptor number the program will have. */
 static int top_fd(const struct cage_opts *o)
 {
     int top = 2;
@@ -373,7 +373,7 @@ static int start(struct cage *c, const struct cage_opts *o, bool namespaced, str
 int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
 {
     BUG_ON(o->nfds > CAGE_MAX_FDS);
-    /* The first cage of all is as good a trial as any. */
+    /* The very first cage serves as the trial. */
     bool trial =
         namespaces_known < 0 && !o->no_namespace && !o->own_proc && !namespaces_forbidden();
     if (trial && start(c, o, true, e) == 0) {

@@ -1,19 +1,19 @@
-/* cpus: a processor for every slot, one that no other campaign on this machine has, as long as there are such;
- * then one with the fewest slots, whosever they are.
+/* cpus: a processor for every slot.  While there are processors that no campaign on this machine uses, a slot
+ * gets one of those; then one with the fewest slots, counting all campaigns.
  *
  *     int cpu[n], claim[n];
  *     cpus_take("carol-cpu", n, cpu, claim);
  *     ... pin slot i to cpu[i] ...
- *     close(claim[i]);               // when it is not -1; the kernel does it for who is killed
+ *     close(claim[i]);               // when it is not -1; the kernel does it for a killed process
  *
- * Who takes one claims a place on it by a name in the kernel (an abstract socket), so nothing is left in any
- * file system and nobody has to be asked.  Claims bind only those who take theirs here too. */
+ * A claim is a name in the kernel (an abstract socket), so nothing is left in any file system and no daemon
+ * is needed.  Claims bind only programs that use this module. */
 #ifndef CAROL_PROC_CPUS_H
 #define CAROL_PROC_CPUS_H
 
-/* In order, first the free ones of those this process may use, then those with one slot, and so on.  Where there
- * are more slots than can be counted, those that this call took least, and claim is -1.  cpu is -1 when they are
- * not known. */
+/* Of the processors this process may use, takes first the free ones in order, then those with one slot, and so
+ * on.  Where there are more slots than can be counted, it takes those that this call took least, and claim is
+ * -1.  cpu is -1 when the processors are not known. */
 void cpus_take(const char *name, int n, int *cpu, int *claim);
 
 #endif

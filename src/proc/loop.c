@@ -77,7 +77,7 @@ void loop_free(struct loop *l)
     bury(l, true);
     if (l->sigfd >= 0) {
         close(l->sigfd);
-        /* one that came after the last round asks for what has happened: it must not kill us now */
+        /* one that arrived after the last round asks for what has happened already: it must not kill us */
         while (sigtimedwait(&l->signals, NULL, &(struct timespec){0}) > 0)
             ;
         sigprocmask(SIG_UNBLOCK, &l->signals, NULL);

@@ -88,7 +88,7 @@ int ledger_learn_call(struct ledger *l, uint32_t caller, uint32_t callee)
 
 /* --- the source of an edge ------------------------------------------------------------------ */
 
-/* With block guards an edge's source is its earliest covered predecessor (item 13). */
+/* With block guards an edge's source is its earliest covered predecessor (METHOD R31). */
 struct source {
     uint32_t round; /* LEDGER_NEVER: no predecessor is covered */
     bool branches;  /* it, or one discovered in the same round, has two or more successors */
@@ -191,7 +191,7 @@ void ledger_add_seeds(struct ledger *l, const struct edges *sets, size_t n)
     edges_free(&fresh);
 }
 
-/* Mean of 1/ln(2+h) over a set; h counts this turn's inputs too (item 27). */
+/* Mean of 1/ln(2+h) over a set; h counts this turn's inputs too (METHOD R26). */
 static double mean_rarity(const struct ledger *l, const struct edges *s)
 {
     double sum = 0;

@@ -1,14 +1,14 @@
 /* ledger: the campaign-wide neutral coverage map, a pure fold over evaluated inputs in commit order.
  *
- * Per edge: the round and the fuzzer of first cover, and how many evaluated inputs hit it (SPEC 1, 3;
- * schedulers.md 5 items 1, 5, 13-16, 27).  Round 0 is the initial seeds, fuzzer -1.  A round is added
- * whole: all inputs of the turn, in order.
+ * Per edge: the round and the fuzzer of first cover, and how many evaluated inputs hit it (METHOD §6, R26).
+ * Round 0 is the initial seeds, fuzzer -1.  A round is added whole: all inputs of the turn, in order.
  *
  *     struct ledger l;
  *     ledger_init(&l, &table);
  *     ledger_add_seeds(&l, sets, n);                       // round 0
  *     ledger_add_turn(&l, round, fuzzer, sets, n, &gain);  // 1, 2, 3, ... in commit order
- *     reward_of(&l, REWARD_COVERAGE_INTERVAL, round, &gain) -> raw; reward_normalise(&bounds, raw)
+ *     raw = reward_raw(REWARD_COVERAGE_INTERVAL, &gain);
+ *     reward = reward_normalise(&bounds, raw);
  */
 #ifndef CAROL_REWARD_LEDGER_H
 #define CAROL_REWARD_LEDGER_H

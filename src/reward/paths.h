@@ -4,8 +4,8 @@
  *     fresh += paths_add(&p, &set);     // 1: nobody took it before
  *     paths_free(&p);
  *
- * A path is kept as 64 bits of hash (two of a million meet once in 40 million campaigns), 11 to 22 bytes
- * with the room to find it.  Beyond PATHS_MAX nothing counts as new any more, for any fuzzer alike. */
+ * A path is kept as a hash of 64 bits, in 11 to 22 bytes of the table.  Two of a million paths collide once in
+ * 40 million campaigns.  Beyond PATHS_MAX no path counts as new, for any fuzzer (METHOD R70). */
 #ifndef CAROL_REWARD_PATHS_H
 #define CAROL_REWARD_PATHS_H
 

@@ -1,4 +1,4 @@
-/* reward: their names, raw values and running bounds.  Knows nothing of turns or fuzzers. */
+/* reward: names of the rewards, their raw values and running bounds.  Knows nothing of turns or fuzzers. */
 #include "reward/reward.h"
 
 #include <string.h>

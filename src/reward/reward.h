@@ -1,5 +1,5 @@
 /* reward: one turn's gain -> a number in [0,1], by one of three definitions and running campaign-wide
- * min-max bounds (SPEC 3, schedulers.md 5 items 14-16).  Pure functions. */
+ * min-max bounds (METHOD §6).  Pure functions. */
 #ifndef CAROL_REWARD_REWARD_H
 #define CAROL_REWARD_REWARD_H
 

@@ -1,12 +1,12 @@
-/* autofz: the baseline that measures everybody, then gives the cores to who did best, round after round
- * (schedulers.md 1, R mapping a-f).  The common reward does not steer it.
+/* autofz: the baseline that measures all fuzzers, then gives the cores to the best, round after round
+ * (METHOD §13).  The common reward does not steer it.
  *
- * A round is prep + focus of campaign time.  In the preparation all arms get short turns, one after the
- * other (one core each with as many workers as arms; with fewer or more it stays fair), and every `check`
- * the new edges each found since the preparation began are compared: a lead of more than theta ends it.
- * Then the winner has all cores, or without one the shares are as the new edges, for the rest of the
- * round: so an early end of the preparation lengthens the focus.  A winner raises theta by its start
- * value, none halves it.  Turns in flight at a boundary are not cut, they just do not count. */
+ * A round is prep + focus of campaign time.  In the preparation all arms get short turns in rotation (one
+ * core each with as many workers as arms).  Every `check` it compares the new edges each arm found since the
+ * preparation began: a lead of more than theta ends it.  In the focus the winner has all cores; without a
+ * winner the shares are proportional to the new edges.  The focus lasts until the round ends, so an early end
+ * of the preparation lengthens it.  A winner raises theta by its start value; a round without one halves it.
+ * Turns in flight at a boundary are not cut; they just do not count. */
 #include "base/die.h"
 #include "sched/deal.h"
 #include "sched/params.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 enum { PREPARATION, FOCUS };
-enum { PHI_PHASE, PHI_THETA, PHI_ROUND, PHI_WINNER }; /* what it notes in phi */
+enum { PHI_PHASE, PHI_THETA, PHI_ROUND, PHI_WINNER }; /* what it records in phi */
 
 struct options {
     int64_t prep_ns, focus_ns, check_ns;
@@ -149,7 +149,7 @@ static void autofz_tick(struct sched *s, int64_t now_ns, const struct ledger *ma
 
 /* --- choices --------------------------------------------------------------------------------- */
 
-/* In the focus T_I, cut at its end, but never below a short turn. */
+/* In the focus T_I, cut at the end of the round, but never below a short turn (METHOD R65). */
 static int64_t turn_length(const struct autofz *a, int64_t now_ns)
 {
     int64_t shortest = a->o.check_ns < a->turn_ns ? a->o.check_ns : a->turn_ns;
@@ -194,8 +194,8 @@ static void autofz_why(const struct decision *d, const char *const *arms, struct
     if ((int)m->phi[PHI_PHASE] == PREPARATION)
         buf_printf(
             out,
-            "every fuzzer gets short turns one after the other, and it is the turn of %s; "
-            "it found %.0f new edges so far, and a lead of more than %g ends the preparation",
+            "all fuzzers get short turns in rotation, and it is the turn of %s; "
+            "it has found %.0f new edges so far, and a lead of more than %g ends the preparation",
             name, m->mean, m->phi[PHI_THETA]);
     else if (m->phi[PHI_WINNER] != 0)
         buf_printf(out,
@@ -203,10 +203,11 @@ static void autofz_why(const struct decision *d, const char *const *arms, struct
                    "needs a lead of more than %g",
                    name, m->mean, m->draw, m->phi[PHI_THETA]);
     else
-        buf_printf(out,
-                   "nobody won the preparation, so cores go by new edges: %s found %.0f, a share "
-                   "of %.3f, and has %g cores; a lead of more than %g would have the next one won",
-                   name, m->mean, m->width, m->draw, m->phi[PHI_THETA]);
+        buf_printf(
+            out,
+            "no fuzzer won the preparation, so cores go by new edges: %s found %.0f, a share "
+            "of %.3f, and has %g cores; the next winner needs a lead of more than %g",
+            name, m->mean, m->width, m->draw, m->phi[PHI_THETA]);
 }
 
 /* --- its state ------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* bandfuzz: Thompson sampling over one Beta posterior per fuzzer, forgotten at fixed times (our reading
- * of BandFuzz, whose scheduler is not public: schedulers.md 2).  No warm-up: the prior does it. */
+/* bandfuzz: Thompson sampling from one Beta posterior per fuzzer, reset at fixed times: our reading of
+ * BandFuzz, whose scheduler is not public (METHOD §12).  It has no warm-up: the prior does that. */
 #include "base/det.h"
 #include "base/die.h"
 #include "sched/params.h"
@@ -63,7 +63,7 @@ static int bandfuzz_create(struct sched **out, const char *arg, const struct sch
     return 0;
 }
 
-/* Turns in flight are not looked at: they will update the new posterior. */
+/* Turns in flight are ignored: they will update the new posterior (METHOD R64). */
 static void bandfuzz_tick(struct sched *s, int64_t now_ns, const struct ledger *map)
 {
     struct bandfuzz *b = (struct bandfuzz *)s;

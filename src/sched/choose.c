@@ -1,4 +1,4 @@
-/* choose: the two ways schedulers come to a choice, by warm-up and by the largest draw.  Computes no
+/* choose: the two ways in which schedulers choose: by warm-up and by the largest draw.  Computes no
  * draws. */
 #include "sched/schedulers.h"
 

@@ -1,6 +1,6 @@
-/* contextual: Method II of the paper, the default scheduler: each fuzzer's next reward is predicted from its
- * 15 signals by a model of its own, and the highest prediction plus noise as wide as the model's uncertainty
- * wins.  Item numbers are those of schedulers.md 5.  Saved state and words are in files beside this one. */
+/* contextual: Method II of the paper, the default scheduler (METHOD §9, §10).  A model per fuzzer predicts its
+ * next reward from its 15 signals.  The highest prediction plus noise, which is as wide as the model is
+ * uncertain, wins.  Saved state and words are in files beside this one. */
 #include "sched/contextual.h"
 
 #include "base/die.h"
@@ -97,7 +97,7 @@ static void map(const struct contextual *c, const double x[FEATURES_X], double p
     }
 }
 
-/* Item 35, the other reading: as if all had had the same number of turns. */
+/* METHOD R56, the other reading: as if all had had the same number of turns. */
 static double common_width(const struct contextual *c)
 {
     double turns = 0;
@@ -149,7 +149,7 @@ static void contextual_pick(struct sched *s, struct decision *d)
         c->dispatched[d->choice]++;
 }
 
-/* With the signal's standardised value 0, its mean, for every arm.  The choice made stays on a tie. */
+/* With the signal at its mean, standardised 0, for every arm.  On a tie the choice made stays. */
 static int contextual_without(const struct sched *s, const struct decision *d,
                               enum signal_id signal)
 {
@@ -177,7 +177,7 @@ static int contextual_without(const struct sched *s, const struct decision *d,
 
 /* --- learning -------------------------------------------------------------------------------------- */
 
-/* Item 37: forgetting is by completed turns of the campaign, whoever's they are. */
+/* METHOD R58: every completed turn of the campaign makes every model forget. */
 static void observe(struct contextual *c, int arm, const double phi[LINEAR_DIM], double reward)
 {
     for (int i = 0; c->o.gamma < 1 && i < contextual_models(c); i++)
@@ -193,7 +193,7 @@ static void solve(struct contextual *c, int arm)
         linear_solve(&c->arm[i].model);
 }
 
-/* New directions: everything is learned anew from the log. */
+/* The directions changed: learn everything anew from the log. */
 static void relearn(struct contextual *c)
 {
     struct project *p = c->project;
@@ -210,8 +210,8 @@ static void relearn(struct contextual *c)
     project_trim(p);
 }
 
-/* The phi of the decision is the phi of the update, however late it comes.  Only under a projection, which
- * may have changed since, it is computed again, from the standardised signals of the decision. */
+/* The phi of the decision is the phi of the update, however late that comes (METHOD R50).  Only under a
+ * projection, which may have changed since, it is recomputed from the standardised signals of the decision. */
 static void contextual_learn(struct sched *s, const struct decision *d,
                              const struct sched_outcome *o)
 {

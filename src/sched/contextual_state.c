@@ -18,7 +18,7 @@ static void put_doubles(struct buf *out, const double *v, int n)
         wire_put_double(out, v[i]);
 }
 
-/* A number that is none (NaN, infinity) is damage. */
+/* NaN or infinity means damage. */
 static void get_doubles(struct wire *w, double *v, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -151,7 +151,7 @@ static void read_state(struct contextual *c, struct wire *w)
         load_project(c->project, c->base.n_arms, w);
 }
 
-/* Into a copy, which takes the place of the old state only when it is whole. */
+/* Into a copy, which replaces the old state only when it is complete. */
 int contextual_load(struct sched *s, const void *data, size_t n, struct err *e)
 {
     struct contextual *c = (struct contextual *)s;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What counts: nothing for those that cannot run, the same for all others when none of them has any. */
+/* The weights that count: 0 for arms that cannot run; the same for all others if none of them has any. */
 static uint64_t effective(const struct deal *d, uint64_t weight[SCHED_MAX_ARMS])
 {
     uint64_t sum = 0;

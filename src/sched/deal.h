@@ -1,4 +1,4 @@
-/* deal: shares of the cores as a sequence of choices (schedulers.md 5 item 11).
+/* deal: shares of the cores as a sequence of choices (METHOD R47, R48).
  *
  * Weights become whole cores that sum to the number of slots by largest remainder (ties: the larger
  * weight, then the first in the order that the seed draws), in whole numbers throughout, so that a tie is
@@ -9,8 +9,8 @@
  *     deal_start(&d, weight, workers);     // a new assignment: from slot 0
  *     arm = deal_next(&d, dropped);        // each decision
  *
- * Arms that cannot run: the first question with another set of them deals the same weights among those
- * that can, equally when none of these has any, from slot 0 again. */
+ * Arms that cannot run: the first question with another set of them deals the same weights among the rest,
+ * or equal ones if none of these has any, and starts again at slot 0. */
 #ifndef CAROL_SCHED_DEAL_H
 #define CAROL_SCHED_DEAL_H
 
@@ -38,15 +38,15 @@ struct deal {
 void deal_init(struct deal *d, int n_arms, uint64_t seed);
 /* weight NULL: all the same.  Heavier than DEAL_MAX_WEIGHT counts as that. */
 void deal_start(struct deal *d, const uint64_t *weight, int slots);
-/* From here on without these; false when that leaves none, and then nothing moves. */
+/* From here on without these arms; false, and nothing changes, if that leaves none. */
 bool deal_without(struct deal *d, uint64_t dropped);
-/* The same, and whose turn it is; -1 when there is none left. */
+/* The same, and the arm whose turn it is; -1: none is left. */
 int deal_next(struct deal *d, uint64_t dropped);
 static inline bool deal_may(const struct deal *d, int arm)
 {
     return !(d->dropped >> arm & 1);
 }
-/* Of so many workers' cores; whole when there are as many slots as workers. */
+/* The cores of an arm among so many workers; a whole number if there are as many slots as workers. */
 static inline double deal_cores(const struct deal *d, int arm, int workers)
 {
     return (double)d->cores[arm] * workers / d->slots;

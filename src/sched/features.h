@@ -1,12 +1,11 @@
-/* features: from an arm's raw signals to what its model sees (Method II of the paper; schedulers.md 5
- * items 31, 32 and 34).
+/* features: from an arm's raw signals to what its model sees (METHOD §9, §10).
  *
  *     standard_apply(&standardiser, signals, clamp, x);   // x: mean 0, variance 1, clamped
  *     features_map(&features, x, phi);                    // 16 columns and the intercept, always last
  *     ... the turn runs ...
  *     standard_add(&standardiser, signals);               // the signals of its dispatch
  *
- * Columns that a form does not use are 0 and so are no part of any model.  Vectors are padded to an even
+ * Columns that a form does not use are 0 and therefore take no part in a model.  Vectors are padded to an even
  * length with zeros; everything is a plain struct and nothing allocates. */
 #ifndef CAROL_SCHED_FEATURES_H
 #define CAROL_SCHED_FEATURES_H

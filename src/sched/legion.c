@@ -1,15 +1,15 @@
 /* legion: the baseline that shares the cores by five counts per fuzzer, rescored every round
- * (schedulers.md 3, R mapping).  The common reward does not steer it.
+ * (METHOD §14).  The common reward does not steer it.
  *
  * A round is 600 s of campaign time.  In round 0 every arm has one core (with another number of workers
- * they take turns).  At its end the five counts are weighted by how much they differ between the arms that
- * ran, the weighted sums add up to R, and the shares of the next round are
+ * they take turns).  At the end of a round the five counts are weighted by how much they differ between the
+ * arms that ran.  The weighted sums accumulate in R, and the shares of the next round are
  *     softmax(R/(R+n) + sqrt(2 ln N / n)),  n the arm's units so far, N all units, 1 unit = 1 core and round.
- * A turn counts in the round it is evaluated in.
+ * A turn counts in the round in which it is evaluated.
  *
- * monitor=on, as the source does it: from half of the round on, every 30 s, arms without any count since the
- * last look lose their cores to the best of the round, and when nobody has any the round is over.  Turns
- * are then cut at the half and short after it: a turn that is not over has no counts yet.
+ * monitor=on (METHOD R76): from half of the round on, every 30 s, arms without any count since the last look
+ * lose their cores to the best of the round; if no arm has any, the round ends.  Turns are then cut at the
+ * half and short after it, because a turn in flight has no counts yet.
  * Its saved state is in legion_state.c. */
 #include "sched/legion.h"
 
@@ -76,7 +76,7 @@ static void assign(struct legion *l)
 
 /* --- rounds by the clock --------------------------------------------------------------------- */
 
-/* Cores had since the last time, as units. */
+/* Charges the cores held since the last time, as units. */
 static void account(struct legion *l, int64_t until_ns)
 {
     double rounds = (double)(until_ns - l->since_ns) / (double)l->o.round_ns;
@@ -144,7 +144,7 @@ static int best_of_round(const struct legion *l)
     return best;
 }
 
-/* Everybody's counts since the last look; returns the arms that have some. */
+/* Looks at the counts since the last look; returns the arms that have some. */
 static uint64_t look(struct legion *l)
 {
     uint64_t scored = 0;
@@ -228,14 +228,14 @@ static void note(const struct legion *l, int i, struct decision_arm *m)
     }
 }
 
-/* From here on other arms have the cores. */
+/* Another set of arms can run: deal the cores among these. */
 static void deal_anew(struct legion *l, const struct decision *d)
 {
     bool dealt = l->round || l->ran || l->deal.next;
     if (dealt)
         account(l, d->now_ns);
     else
-        l->since_ns = d->now_ns; /* who cannot run from the start has had nothing */
+        l->since_ns = d->now_ns; /* an arm that could never run has had no cores */
     if (!deal_without(&l->deal, d->dropped))
         return;
     if (l->by_share)

@@ -172,7 +172,7 @@ void legion_counts_save(const struct legion_counts *c, struct buf *out)
     }
 }
 
-/* How many deep and rare ones it hit follows from which. */
+/* The numbers of deep and rare edges follow from the sets. */
 static void load_arm(struct legion_counts *c, int arm, struct wire *w)
 {
     const uint64_t *hit = hits_of(c, arm);

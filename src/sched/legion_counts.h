@@ -1,4 +1,4 @@
-/* legion_counts: the five things LEGION counts per fuzzer and round (schedulers.md 3, R mapping):
+/* legion_counts: the five things LEGION counts per fuzzer and round (METHOD §14):
  * edges first covered, new paths, crashing inputs, and the distinct deep and rare edges its inputs hit.
  *
  * Deep: in a function further from the entry than int(1.5 * avg), avg the whole-number mean distance of
@@ -29,13 +29,13 @@ void legion_counts_free(struct legion_counts *c);
 void legion_counts_begin(struct legion_counts *c, const struct ledger *map);
 void legion_counts_add(struct legion_counts *c, int arm, const struct sched_outcome *o);
 uint64_t legion_counts_sum(const struct legion_counts *c, int arm);
-/* Of each kind, its spread over the arms of the mask: population standard deviation, as a part of the
- * sum over all kinds; equal parts when nothing spreads. */
+/* The weight of a kind is its population standard deviation over the arms of the mask, divided by the sum over
+ * all kinds; equal weights if all deviations are 0. */
 void legion_counts_weights(const struct legion_counts *c, uint64_t arms,
                            double weight[COUNT_KINDS]);
 
 void legion_counts_save(const struct legion_counts *c, struct buf *out);
-/* Into one made with the same arms and table; sets w->bad when it does not fit, and is then of no use. */
+/* Into one made with the same arms and table; if the bytes do not fit, sets w->bad and leaves c unusable. */
 void legion_counts_load(struct legion_counts *c, struct wire *w);
 
 #endif

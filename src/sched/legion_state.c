@@ -77,7 +77,7 @@ static void load_all(struct legion *l, struct wire *w)
         w->bad = true;
 }
 
-/* Into a second one, so that this one stays as it is when the bytes are damaged. */
+/* Into a second one, so that this one stays as it is if the bytes are damaged. */
 int legion_load(struct sched *s, const void *data, size_t n, struct err *e)
 {
     struct wire w = {.p = data, .left = n};

@@ -33,8 +33,8 @@ void linear_fade(struct linear *m, double gamma)
     }
 }
 
-/* A = L L'.  Every pivot is at least the least eigenvalue of A, and so at least lambda: one below it is
- * rounding, and is put right. */
+/* A = L L'.  Every pivot is at least the least eigenvalue of A, and so at least lambda.  A smaller one is a
+ * rounding error and is corrected. */
 static void factor(const struct linear *m, double l[LINEAR_DIM][LINEAR_DIM])
 {
     for (int j = 0; j < LINEAR_DIM; j++) {

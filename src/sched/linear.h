@@ -1,4 +1,4 @@
-/* linear: ridge regression in 17 columns, on line: A = lambda I + sum phi phi', b = sum r phi, theta = A^-1 b.
+/* linear: online ridge regression in 17 columns: A = lambda I + sum phi phi', b = sum r phi, theta = A^-1 b.
  *
  *     linear_init(&m, 10);
  *     linear_add(&m, phi, reward);            // one observation, then

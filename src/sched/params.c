@@ -155,5 +155,6 @@ void params_help(const struct param *params, struct buf *out)
         times |= p->kind == PARAM_TIME;
     }
     if (times)
-        buf_str(out, "  (times that are not given are for turns of 120 s and scale with --turn)\n");
+        buf_str(out,
+                "  (default times are for turns of 120 s and scale with the length of a turn)\n");
 }

@@ -1,5 +1,5 @@
-/* params: a scheduler's options, `--sched-opt key=value`: one table per scheduler says what there is,
- * and drives reading, checking, printing and the help.
+/* params: a scheduler's options, `--sched-opt key=value`.  One table per scheduler declares them and
+ * drives reading, checking, printing and the help.
  *
  *     struct opts { double ridge; int64_t reset_ns; int update; };
  *     static const struct param params[] = {

@@ -1,5 +1,5 @@
-/* phase: Method I of the paper: whether a fuzzer's reward rises or rots selects how it is estimated.
- * Reads only its own rewards, no signals (SPEC 5; schedulers.md 5 items 9, 10, 17-20). */
+/* phase: Method I of the paper (METHOD §11): whether a fuzzer's reward rises or rots selects how it is
+ * estimated.  Reads only rewards, no signals. */
 #include "base/det.h"
 #include "base/die.h"
 #include "context/stats.h"
@@ -16,14 +16,14 @@
 #define PRIOR_VARIANCE (1.0 / 12) /* of a reward that may be anything in [0, 1] */
 #define MAX_HORIZONS 8            /* 2, 4, ..., 64 and the window */
 
-enum { /* what phi holds, so that the estimate can be taken apart again */
+enum { /* what phi holds: the parts of the estimate */
        PHI_ROTTING,
        PHI_HORIZON_OR_SLOPE, /* of the winning horizon when rotting, else the slope */
        PHI_BONUS,
        PHI_Z,
        PHI_REWARDS, /* how many the window holds */
        PHI_FULL,
-       PHI_DUE, /* its warm-up turn is due, and that decides */
+       PHI_DUE, /* it was chosen because its warm-up turn was due */
 };
 
 struct opts {
@@ -43,7 +43,7 @@ static const struct param params[] = {
     {0},
 };
 
-/* What follows from the window alone; computed when a reward comes, so that a decision is cheap. */
+/* What follows from the window alone; computed when a reward arrives, so that a decision is cheap. */
 struct estimate {
     bool full, rotting;
     double z, level, slope, slope_variance, width;

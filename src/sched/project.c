@@ -92,7 +92,7 @@ static void rotate(double s[N][N], double v[N][N], int i, int j)
     s[i][j] = s[j][i] = 0;
 }
 
-/* Rotates until nothing is left beside the diagonal that could still change it. */
+/* Rotates until no element beside the diagonal is large enough to change it. */
 static void diagonalise(double s[N][N], double v[N][N])
 {
     memset(v, 0, N * sizeof *v);

@@ -1,9 +1,9 @@
-/* project: the ablation `rank=R` (schedulers.md 5 item 36): the model sees R directions of the signals
- * instead of all 15.  The directions are fitted to all completed turns at 32, 64, 128, ... of them: the first
- * right singular vectors of the fuzzers' linear ridge weights.  Before 32 nothing is projected.
+/* project: the ablation `rank=R` (METHOD R57): the model sees R directions of the signals instead of all 15.
+ * The directions are the first right singular vectors of the fuzzers' linear ridge weights.  They are fitted
+ * to all completed turns at turn 32, 64, 128, ...  Before 32 nothing is projected.
  *
  *     if (project_add(p, arm, x, reward))     // x: standardised, as at the turn's dispatch
- *         project_fit(p, n_arms, ridge);      // then everything learned is to be learned anew from p->log
+ *         project_fit(p, n_arms, ridge);      // then learn everything anew from p->log
  *
  * After PROJECT_MAX turns there is no further fit and the log is dropped, so that memory stays bounded. */
 #ifndef CAROL_SCHED_PROJECT_H

@@ -1,4 +1,4 @@
-/* random: every arm that can run with the same probability.  Learns nothing. */
+/* random: picks each arm that can run with the same probability.  Learns nothing. */
 #include "base/die.h"
 #include "base/rng.h"
 #include "sched/params.h"

@@ -27,7 +27,7 @@
 
 #define SCHED_MAX_ARMS CONTEXT_MAX_ARMS
 #define SCHED_FEATURES 17
-/* T_I of the paper: the turn for which every time constant is given that scales with it. */
+/* T_I of the paper.  Time constants are given for it and scale with T_I (METHOD R14). */
 #define SCHED_TURN_S 120
 #define SCHED_TURN_NS (SCHED_TURN_S * INT64_C(1000000000))
 
@@ -92,16 +92,16 @@ struct sched_ops {
     const char *summary;
     const struct param *params; /* its options, params.h; NULL: none */
     const char *columns[4];     /* what mean, width, noise and draw are called; NULL: not used */
-    bool predicts; /* mean is what it expects of an arm: another choice than the highest explores */
+    bool predicts; /* mean is the reward it expects; choosing another than the highest explores */
     int (*create)(struct sched **out, const char *arg, const struct sched_settings *st,
                   struct err *e);
     void (*pick)(struct sched *s, struct decision *d);
-    /* Campaign time has come to now_ns (phases and rounds by the clock); map is as it is before what
-     * comes next.  NULL: it does not care. */
+    /* Campaign time is now_ns (for phases and rounds by the clock); map is the ledger before the next event.
+     * NULL: it has no clock. */
     void (*tick)(struct sched *s, int64_t now_ns, const struct ledger *map);
     void (*learn)(struct sched *s, const struct decision *d, const struct sched_outcome *o);
-    /* The choice it would have made for d, whose answer it has just given, had that signal been at its
-     * (running) mean for every arm and everything else, the noise too, as it was.  Changes nothing.
+    /* Its choice for d, which it has just answered, with that signal replaced by its running mean for every
+     * arm and everything else, the noise included, unchanged (METHOD R80).  Changes nothing.
      * NULL: it reads no signals. */
     int (*without)(const struct sched *s, const struct decision *d, enum signal_id signal);
     /* Was d a warm-up turn, given before anything is compared?  From the record alone.  NULL: it has none. */
@@ -122,7 +122,7 @@ CAROL_MUST_CHECK int sched_new(struct sched **out, const char *name,
 void sched_tick(struct sched *s, int64_t now_ns, const struct ledger *map);
 void sched_pick(struct sched *s, struct decision *d);
 void sched_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o);
-/* The choice for d had that signal said nothing; d->choice when the scheduler reads no signals.  To be asked
+/* The choice for d with that signal replaced by its mean; d->choice if the scheduler reads no signals.  Ask
  * right after the pick of d, before anything else is learned or picked. */
 int sched_without(const struct sched *s, const struct decision *d, enum signal_id signal);
 /* Was d a turn of the warm-up, a choice without a comparison? */
@@ -135,16 +135,16 @@ void sched_free(struct sched *s);
 const struct sched_ops *sched_find(const char *name);
 /* For people: what the scheduler of that name does and every option it takes. */
 CAROL_MUST_CHECK int sched_help(const char *name, struct buf *out, struct err *e);
-/* Every option with the value in force, "key=value,...": given back as params it makes the same one. */
+/* Every option with the value in force, "key=value,..."; passed as params it makes the same scheduler. */
 void sched_describe(const struct sched *s, struct buf *out);
 
 /* The journal's form of a decision: little-endian, versioned, exact. */
 void decision_encode(const struct decision *d, struct buf *out);
 CAROL_MUST_CHECK int decision_decode(const void *data, size_t n, struct decision *d, struct err *e);
 
-/* The first number in which two records of one decision are not the same bits: "mopt mean",
- * "aflpp signal win_mean", "choice", "turn_ns".  In the order in which they come about: what was asked,
- * signals, standardised, phi, mean, width, noise, draw, choice. */
+/* The first number in which two records of one decision differ in a bit: "mopt mean",
+ * "aflpp signal win_mean", "choice", "turn_ns".  The order is that of computation: the question, signals,
+ * standardised, phi, mean, width, noise, draw, choice. */
 struct decision_diff {
     char what[96], a[64], b[64];
 };

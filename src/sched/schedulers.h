@@ -18,7 +18,7 @@ int choose_warmup(const struct decision *d, const int *order, const uint64_t *di
 /* The arm that may run with the largest draw, uniform among exact ties (item 10: a fixed order would
  * favour a fuzzer); rng is touched only by a tie.  -1: none may run. */
 int choose_largest(const struct decision *d, struct rng *rng);
-/* For the words: whose draw was the largest besides the choice; -1: nobody else may run. */
+/* For explanations: the arm with the largest draw besides the choice; -1: no other may run. */
 int choose_second(const struct decision *d);
 
 #endif

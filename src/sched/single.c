@@ -73,7 +73,7 @@ static void single_free(struct sched *s)
 
 const struct sched_ops sched_single = {
     .name = "single:",
-    .summary = "only the fuzzer NAME, to compare with",
+    .summary = "only the fuzzer NAME, for comparison",
     .create = single_create,
     .pick = single_pick,
     .learn = single_learn,

@@ -197,7 +197,7 @@ static int lock_dir(const char *dir, struct err *e)
     return rc;
 }
 
-/* After a failure: what is empty was made by us. */
+/* After a failure: empty directories are ours. */
 static void leave_nothing_empty(const char *dir)
 {
     static const char *const files[] = {"logs", ".lock"};
@@ -437,7 +437,7 @@ static int build_in(struct build *b, struct build_result *r, struct err *e)
     return rc == 0 ? verdict(b, e) : rc;
 }
 
-/* Without a compiler no family can be built: said once. */
+/* Without a compiler no family can be built; say so once. */
 static int need_compiler(struct err *e)
 {
     char *path = NULL;

@@ -5,7 +5,7 @@
  *     ... wrapper_rewrite(&k, ...);           // target/wrapper.h
  *     family_kit_free(&k);
  *
- * The flags and their reasons are measured facts: docs/decisions.md, "families". */
+ * The reasons for the flags are in docs/decisions.md, "target: building". */
 #ifndef CAROL_TARGET_FAMILY_H
 #define CAROL_TARGET_FAMILY_H
 

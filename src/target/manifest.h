@@ -1,4 +1,4 @@
-/* manifest: what `carol build` made: DIR/carol-build.json (names of SPEC 9), read and written here.
+/* manifest: what `carol build` made: DIR/carol-build.json (names: METHOD §18), read and written here.
  *
  * DIR/<family>/<target>          the binary of each family (with its $OUT neighbours)
  * DIR/neutral/<target>.edges     the neutral table (target/table.h)
@@ -70,8 +70,8 @@ CAROL_MUST_CHECK int manifest_save(const struct manifest *m, struct err *e); /* 
  * manifest_load(dir, NULL) takes (NULL: none, unless there is only one).  n > 0. */
 CAROL_MUST_CHECK int manifest_save_all(const struct manifest *list, size_t n, const char *chosen,
                                        struct err *e);
-/* Can the target be called with these words (NULL at the end; NULL: none)?  Wrong usage says why not: a
- * function has no command line, and where a file is read @@ must say which. */
+/* Can the target be called with these words (NULL at the end; NULL: none)?  The usage error says why not: a
+ * function has no command line, and a program that reads a file needs @@ in its place. */
 CAROL_MUST_CHECK int manifest_check_args(const struct manifest *m, const char *const *args,
                                          struct err *e);
 void manifest_free(struct manifest *m);

@@ -64,7 +64,7 @@ static bool holds(const char *path, const char *mark)
     return found;
 }
 
-/* Symbols tell; of a stripped program only what its engine left in the data. */
+/* Symbols tell.  In a stripped program only the data of its engine does. */
 static bool look(const char *path, struct out_target *t)
 {
     static const char *const names[] = {"LLVMFuzzerTestOneInput", "main"};

@@ -20,7 +20,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define LARGE_BYTES ((uint64_t)32 << 20) /* copying as much, or as many, is felt */
+#define LARGE_BYTES ((uint64_t)32 << 20) /* copying this much, or this many files, takes a while */
 #define LARGE_FILES 2000
 
 #define DEFAULT_CFLAGS "-O2 -gline-tables-only"
@@ -43,7 +43,7 @@ static char *resolved(const char *path)
     return realpath(path, real) ? xstrdup(real) : NULL;
 }
 
-/* A tree nobody means to copy six times. */
+/* A tree that nobody wants to copy six times. */
 static bool unlikely_source(const char *src)
 {
     const char *home = getenv("HOME");
@@ -84,7 +84,7 @@ static int find_places(struct plan *p, const struct build_opts *o, struct err *e
     return 0;
 }
 
-/* The tree is read whole for the key and copied for each family: said before, where that takes time. */
+/* The tree is read whole for the key and copied for each family.  Say so first when that takes time. */
 static int measure_sources(struct plan *p, struct err *e)
 {
     struct source_size size = {0};

@@ -11,7 +11,7 @@
 struct plan {
     char *dir, *src, *cwd; /* absolute, resolved */
     bool copy;             /* each family gets its own copy of src (script form) */
-    bool large;            /* and that takes a while */
+    bool large;            /* ... and that takes a while */
     struct strv command;   /* argv of the script form; of the short form /bin/sh and a script */
     struct strv named;     /* files named on the command line outside src: part of the key */
     char source_key[65];   /* digest of command, sources and the environment that counts */

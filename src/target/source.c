@@ -97,8 +97,8 @@ int source_measure(const char *dir, const char *skip, struct source_size *size, 
 
 /* --- copies --- */
 
-/* Git never changes a file of its object store, and often it is larger than all the rest: like
- * `git clone --local` we link what is in it.  The logs of a branch of that name it does change. */
+/* Git never changes a file of its object store, which is often larger than all the rest.  So we link those
+ * files, like `git clone --local`.  It does change the logs of a branch that is called "objects". */
 enum place { PLACE_TREE = 0, PLACE_GIT, PLACE_OBJECTS };
 
 static enum place step_down(enum place now, const char *name)

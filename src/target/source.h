@@ -1,7 +1,7 @@
 /* source: the source tree of a build: its size, its digest, and fresh copies of it.
  *
- * The build directory may lie inside the tree; it is left out of all three.  .git is copied (scripts ask
- * it for versions) but not part of the digest (looking at a tree changes it). */
+ * The build directory may lie inside the tree; it is left out of all three.  .git is copied, because
+ * scripts ask it for versions, but is no part of the digest, because merely looking at a tree changes it. */
 #ifndef CAROL_TARGET_SOURCE_H
 #define CAROL_TARGET_SOURCE_H
 

@@ -112,7 +112,7 @@ int stamp_read(const char *dir, struct stamp *s, struct err *e)
     return rc;
 }
 
-/* The table beside a neutral program: readable to the end, and of this very program. */
+/* Is the table beside a neutral program complete, and that of this very program? */
 static bool table_is_whole(const char *program, const char *build_id)
 {
     char *path = str_fmt("%s.edges", program);

@@ -1,5 +1,5 @@
-/* table: reads the neutral table and checks every index in it, so that nobody after it need do so.
- * Does not make one: that is runtime/cov/dump.c. */
+/* table: reads the neutral table and checks every index in it, so that no caller has to.
+ * Does not make one: runtime/cov/dump.c does. */
 #include "target/table.h"
 
 #include "base/buf.h"

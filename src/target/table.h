@@ -46,8 +46,7 @@ struct table {
     char *names;
 };
 
-/* Only what its header says, for those who need no edge of it; the rest is not even looked at.  Nothing to
- * free. */
+/* Only the header, for callers that need no edges; the rest is not read.  Nothing to free. */
 CAROL_MUST_CHECK int table_load_head(const char *path, struct table *t, struct err *e);
 CAROL_MUST_CHECK int table_load(const char *path, struct table *t, struct err *e);
 void table_free(struct table *t);

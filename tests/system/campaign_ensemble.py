@@ -57,7 +57,7 @@ def ensemble():
     ok(code == 0, f"the campaign ends by itself with 0 ({took:.0f} s)", f"{code}\n{log_of('ensemble')}")
     s = carol.json("status", out, "--json")
     ok(s.get("state") == "ended" and s.get("schema") == 1 and STATUS_NAMES <= s.keys(),
-       "status has the names of SPEC 9", s)
+       "status has the names of METHOD §18", s)
     code, text = go_on_until(lambda: exchanged(out), out, carol, 12)
     ok(code == 0, "where all six needed more time, it is resumed", f"{code}\n{text}")
     s = carol.json("status", out, "--json")

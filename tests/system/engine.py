@@ -39,7 +39,7 @@ def figures(tmp, build):
             break
     check(got.get("schema") == 1 and got.get("fuzzer") == "honggfuzz" and
           [t["n"] for t in turns] == [1, 2, 3], "engine run: 3 turns of honggfuzz", got)
-    check(bool(turns) and all(k in t for t in turns for k in TURN), "engine run: the names of SPEC 9", got)
+    check(bool(turns) and all(k in t for t in turns for k in TURN), "engine run: the names of METHOD §18", got)
     check(sum(t["offered"] for t in turns) == 5 and sum(t["taken"] for t in turns) == 5,
           "engine run: half of the seeds were offered as imports and taken", got)
     check(bool(turns) and all(t["execs"] > 0 and t["active_ms"] >= 900 * float(seconds) for t in turns),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The set-up, without network and without building: carol doctor, tools/setup.sh with a pretended
 package system, the changes to the engines, the engine cache with a pretended cargo, the counting
-of tests, the order of modules.   setup.py CAROL SOURCE_ROOT   (TAP)"""
+of tests, the order of modules, references in the documents.   setup.py CAROL SOURCE_ROOT   (TAP)"""
 import json
 import os
 import pathlib
@@ -259,6 +259,30 @@ def layers_refuse_an_include_upwards(tmp):
     (tmp / "src/base/b.h").write_text('#include "proc/a.h"\n')
     out = run(ROOT / "tools/lint-layers", tmp)
     check(out.returncode == 1 and "base may not use proc" in out.stdout, out.stdout)
+
+
+@test
+def docs_refuse_references_to_nothing(tmp):
+    def lint():
+        run("git", "-C", tmp, "add", "-A")
+        return run(ROOT / "tools/lint-docs", tmp)
+    (tmp / "docs").mkdir()
+    (tmp / "docs/METHOD.md").write_text("# M\n\n## §1 One\n\n- **R1. First.** Yes.\n- **R2. Second.** No.\n")
+    (tmp / "README.md").write_text("[one](docs/METHOD.md#1-one), `docs/METHOD.md`\n")
+    (tmp / "a.c").write_text("/* METHOD §1, R1 and\n * R2 */\n")
+    run("git", "init", "-q", tmp)
+    check(lint().returncode == 0, "refused what is right: " + lint().stdout)
+    gone = "docs/GONE" + ".md"  # in two parts: lint-docs reads this file too
+    for name, text in (("README.md", f"[x]({gone})"), ("README.md", "[x](docs/METHOD.md#2-two)"),
+                       ("README.md", "see `src/none.c`"), ("a.c", f"/* {gone} */"), ("a.c", "/* METHOD §2 */"),
+                       ("a.c", "/* METHOD R1,\n * R3 */"), ("a.c", "/* " + "SPEC" + " 3 */")):
+        was = (tmp / name).read_text()
+        (tmp / name).write_text(text)
+        out = lint()
+        check(out.returncode == 1 and out.stdout.startswith(f"{name}:1: "), f"{text!r}: {out.stdout}")
+        (tmp / name).write_text(was)
+    (tmp / "docs/METHOD.md").write_text("## §1 One\n\n- **R2. Second.** No.\n")
+    check(lint().returncode == 1, "took readings that are out of order")
 
 
 def main():

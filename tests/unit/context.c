@@ -17,7 +17,7 @@
 static const struct context_settings day = {.budget_ns = 86400 * SECOND,
                                             .velocity_ns = 120 * SECOND};
 
-/* The numbers of schedulers.md 6.12: z of a full window of 84. */
+/* The numbers of METHOD §20: z of a full window of 84. */
 static void golden_mann_kendall(void **state)
 {
     (void)state;

@@ -200,7 +200,7 @@ static void ask(struct decision *d, int arms, struct rng *rng, uint64_t dropped)
             d->arm[i].signals[k] = rng_unit(rng);
 }
 
-/* The figures of schedulers.md 6.12. */
+/* The figures of METHOD §20. */
 static void the_golden_widths(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void warm_up_is_in_the_drawn_order(void **state)
     sched_free(s);
 }
 
-/* Item 10: without exploration and data all predictions are 0: everyone must get about the same. */
+/* METHOD R45: without exploration and data all predictions are 0: everyone must get about the same. */
 static void ties_are_broken_by_lot(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
 
     tests/vectors/bandfuzz.py [DIR]     (default: the directory of this file)
 
-Written from schedulers.md 2: a posterior is the sum over the rewards that arrived since the last multiple
+Written from METHOD §12: a posterior is the sum over the rewards that arrived since the last multiple
 of the reset time, computed afresh for every draw.
 """
 import math

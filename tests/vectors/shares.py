@@ -3,7 +3,7 @@
 
     tests/vectors/shares.py [DIR]     (default: the directory of this file)
 
-Written from schedulers.md 1, 3 and 5, not from the C code: at every decision the phases or rounds are
+Written from METHOD §13, §14 and R47, not from the C code: at every decision the phases or rounds are
 worked out afresh from the whole history of dispatches and completions; shares are exact fractions as
 far as they can be.  Python 3 standard library only; the vectors are committed.
 """
