@@ -1,5 +1,5 @@
 /* pool: the instances of all arms.  A dispatch gets the arm's most recently suspended idle instance, or a
- * new one when all are busy (METHOD §1). */
+ * new one when all are busy (METHOD R3). */
 #include "campaign/state.h"
 
 #include "base/die.h"

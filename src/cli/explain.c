@@ -15,12 +15,12 @@ static const char help[] = "      --turn N   why turn N went to that fuzzer: sig
                            "width, noise and draw of\n"
                            "                 each, the reason in words, and what came of it\n"
                            "      --json     for programs (schema 1)\n\n"
-                           "Without --turn: how often each fuzzer was chosen, and of the choices "
-                           "after the warm-up how many\n"
-                           "went against the highest prediction; and the influence of each signal: "
-                           "how many of those\n"
-                           "choices would change with that signal at its mean.  A running campaign "
-                           "can be asked too.\n";
+                           "Without --turn: how often each fuzzer was chosen, how many choices "
+                           "after the warm-up\n"
+                           "went against the highest prediction, and the influence of each signal: "
+                           "the share of choices\n"
+                           "that would change if the signal were replaced by its mean.  Works on a "
+                           "running campaign, too.\n";
 
 enum { OPT_TURN = 256, OPT_JSON };
 
@@ -88,7 +88,7 @@ static void print_influence(const struct influence *f)
 {
     int order[SIGNAL_COUNT];
     influence_order(f, order);
-    printf("\ninfluence: how many choices would change with that signal at its mean\n");
+    printf("\ninfluence: choices that would change if the signal were replaced by its mean\n");
     for (int k = 0; k < SIGNAL_COUNT; k++) {
         double v = influence_share(f, f->changed[order[k]]);
         printf("  %-21s %6.1f %%  %.*s\n", signal_name((enum signal_id)order[k]), 100 * v,

@@ -1,4 +1,4 @@
-/* idle: the instances of one fuzzer that wait.  A dispatch takes the one suspended last (METHOD §1): its
+/* idle: the instances of one fuzzer that wait.  A dispatch takes the one suspended last (METHOD R3): its
  * corpus is the newest and its pages are the warmest. */
 #ifndef CAROL_FUZZER_IDLE_H
 #define CAROL_FUZZER_IDLE_H

@@ -43,7 +43,7 @@ struct influence {
 
 /* Of the decisions in which fuzzers were compared, those after the warm-up. */
 double influence_share(const struct influence *f, uint64_t part);
-/* Signals by influence, the strongest first, ties in the order of METHOD §4. */
+/* Signals by influence, the strongest first, ties in the order of METHOD §7. */
 void influence_order(const struct influence *f, int order[SIGNAL_COUNT]);
 
 CAROL_MUST_CHECK int explain_campaign(struct influence *f, struct store *s,

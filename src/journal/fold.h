@@ -63,9 +63,9 @@ void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, s
  * says; then d->choice, be it whose it may, is running. */
 void fold_ask(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, struct decision *d);
 void fold_dispatched(struct fold *f, const struct decision *d);
-/* How long the turn of d may be (METHOD §2), left_ns of the budget being left (0: it has none). */
+/* How long the turn of d may be (METHOD §3), left_ns of the budget being left (0: it has none). */
 struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t left_ns);
-/* Is it too late for another turn?  None starts in the last twelfth of a turn (METHOD §2). */
+/* Is it too late for another turn?  None starts in the last twelfth of a turn (METHOD R8). */
 bool fold_too_late(const struct fold *f, int64_t now_ns);
 /* Complete a turn: sets row's round, new_edges, raw, reward, rarity and sec from what its inputs
  * covered (row->state says COMMITTED, VOID or LATE, row->end_ns when), and learns from it if it is a committed

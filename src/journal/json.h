@@ -1,4 +1,4 @@
-/* json: what the journal says, for programs: the fields of METHOD §9, schema 1, computed nowhere else. */
+/* json: what the journal says, for programs: the fields of METHOD §18, schema 1, computed nowhere else. */
 #ifndef CAROL_JOURNAL_JSON_H
 #define CAROL_JOURNAL_JSON_H
 

@@ -21,7 +21,7 @@
 const struct setting settings_table[] = {
     {"build", SET_PATH, AT(build), "build", 'b', "DIR", .help = "what 'carol build' made"},
     {"target", SET_TEXT, AT(target), "target", 0, "NAME",
-     .help = "which target of it, when there are several"},
+     .help = "which target of it, if there are several"},
     {"seeds", SET_PATHS, AT(seeds), "seeds", 'i', "PATH",
      .help = "file, directory, zip or AFL output directory; may be repeated\n"
              "(default: what the build left as NAME_seed_corpus.zip)"},

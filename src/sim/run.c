@@ -123,7 +123,7 @@ static int quarter_at(struct run *r, int64_t now_ns)
 
 /* --- instances --------------------------------------------------------------------------------- */
 
-/* As in a real campaign (METHOD §1). */
+/* As in a real campaign (METHOD R3). */
 static struct play_instance *take_instance(struct run *r, int arm)
 {
     struct pool *p = &r->pool[arm];

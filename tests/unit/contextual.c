@@ -226,7 +226,7 @@ static void the_golden_widths(void **state)
     sched_free(s);
 }
 
-/* Item 9: in the order that the seed draws, the dropped ones later; no noise is drawn. */
+/* METHOD R44: in the order that the seed draws, the dropped ones later; no noise is drawn. */
 static void warm_up_is_in_the_drawn_order(void **state)
 {
     (void)state;
