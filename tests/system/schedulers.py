@@ -11,10 +11,11 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "vectors")]
 sys.dont_write_bytecode = True
 from campaign_kit import (Carol, Tap, engines_of, go_on_until, orphan_segments, own_shared_memory, rows, segments,
                           turns_done, wait_until)
+from oracle import drawn_order
 
 CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
 TOTE = ROOT / "examples" / "tote"
@@ -104,7 +105,8 @@ def others(out):
     n = rows(out, "SELECT count(*) FROM turns WHERE id > 0")[0][0]
     arms = [r[0] for r in rows(out, "SELECT arm FROM turns WHERE id > 0 ORDER BY id")]
     r = carol.json("replay", out, "--scheduler", "equal", "--json")
-    want = sum(arm != i % 3 for i, arm in enumerate(arms))
+    order = drawn_order(int(rows(out, "SELECT value FROM settings WHERE key = 'seed'")[0][0]), 3)
+    want = sum(arm != order[i % 3] for i, arm in enumerate(arms))
     ok(r.get("decisions") == n and r.get("differs") == want and r["matched"] == n - want
        and sum(r["choices"].values()) == n and len(r["turns"]) == n,
        f"equal would have chosen otherwise at {want} of {n} decisions of random", r)
