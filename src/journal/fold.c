@@ -99,22 +99,23 @@ void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, s
 struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t left_ns)
 {
     const struct tally_arm *a = &f->tally.arm[d->choice];
-    int64_t ns = d->turn_ns ? d->turn_ns : f->turn_ns;
-    struct turn_quota q = {.cap_ns = ns};
+    int64_t ns = d->turn_ns ? d->turn_ns : f->turn_ns, due = ns + a->owed_ns;
+    int64_t least = ns - ns / 4, most = ns + ns / 4;
+    struct turn_quota q = {.cap_ns = due < least ? least : due > most ? most : due};
     double mean = a->cycles ? (double)a->cycle_ns / (double)a->cycles : 0;
     if (mean > 0 && (double)ns >= FEW_CYCLES * mean) {
-        double cycles = floor((double)(ns + a->owed_ns) / (mean > 1 ? mean : 1));
+        double cycles = floor((double)due / (mean > 1 ? mean : 1));
         q.cycles = cycles < 1 ? 1 : (uint64_t)cycles;
-        q.cap_ns = ns + ns / 4;
+        q.cap_ns = most;
     }
     if (left_ns && q.cap_ns > left_ns)
         q.cap_ns = left_ns > NS_PER_MS ? left_ns : NS_PER_MS;
     return q;
 }
 
-/* Cycles get longer and shorter as a campaign goes on, and d is a mean of the past: what a turn was shorter
- * than asked is added to the next, what it was longer is taken off, so that in the long run every fuzzer has
- * the same time per turn.  A turn that died is not owed its rest. */
+/* Cycles get longer and shorter as a campaign goes on, d is a mean of the past, and a slow execution outlasts the
+ * end of its turn: what a turn was shorter than asked is added to the next, what it was longer is taken off, so
+ * that in the long run every fuzzer has the same time per turn.  A turn that died is not owed its rest. */
 static void settle(struct fold *f, const struct store_turn *row, const struct decision *d)
 {
     int64_t asked = d->turn_ns ? d->turn_ns : f->turn_ns;

@@ -141,7 +141,7 @@ static void odd_finds(struct fake *k)
 static void change_cycle(struct fake *k)
 {
     static const int64_t first_ms[] = {1000, 10950, 200000, 8000, 700};
-    static const double factor[] = {1, 1, 1, 0.93, 1.07};
+    static const double factor[] = {1, 1, 1, 0.95, 1.05};
     double ms = (double)first_ms[k->arm] * pow(factor[k->arm], (double)k->turns++);
     k->cycle_ns = (int64_t)(ms * NS_PER_MS * (0.8 + (double)rng_below(&k->rng, 400) / 1000));
 }
