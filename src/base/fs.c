@@ -164,7 +164,9 @@ int fs_mkdirs(const char *path, struct err *e)
             continue;
         char was = *s;
         *s = 0;
-        if (mkdir(p, 0755) < 0 && errno != EEXIST)
+        if (mkdir(p, 0755) == 0)
+            rc = sync_dir_of(p, e);
+        else if (errno != EEXIST)
             rc = err_sys(e, "cannot create directory %s", p);
         *s = was;
         if (!was)
