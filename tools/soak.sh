@@ -42,7 +42,7 @@ while ((runs ? round < runs : SECONDS < seconds || round == 0)); do
         began=$SECONDS
         if ! run "$name" >"$log" 2>&1; then
             grep -A 20 '^not ok' "$log" || tail -n 40 "$log"
-            echo "soak: $name failed with seed $CAROL_TEST_SEED; all of it: $log; again: make soak RUNS=1 SEED=$CAROL_TEST_SEED"
+            echo "soak: $name failed, see $log; again: make soak RUNS=1 SEED=$CAROL_TEST_SEED"
             exit 1
         fi
         grep '^ok .* # SKIP ' "$log" || true

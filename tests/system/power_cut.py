@@ -26,12 +26,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
 from campaign_frame import (CAROL, ROOT, TEMP, TOTE, accounting_adds_up, build, carol, nothing_left, ok, replays, tap,
                             unfinished)
-from campaign_kit import engines_of, rows, segments, twice_imported
+from campaign_kit import engines_of, go_on_until, rows, segments, turns_done, twice_imported, unharvested
 
 SEED = int(os.environ.get("CAROL_TEST_SEED", 7))
 RNG = random.Random(SEED)
 SECTOR = 512
 LIBRARY = TEMP / "power_cut.so"
+OFTEN = {"CAROL_TEST_PRAGMA": "PRAGMA wal_autocheckpoint = 10"}  # the log goes to the database every ten pages
 
 
 class Disk:
@@ -126,16 +127,16 @@ def cut(what, disk, commits, *args, **lies):
     return rows_by_table
 
 
-def new_campaign(name, commits, **lies):
+def new_campaign(name, commits, **env):
     disk = Disk(name)
     return disk, cut(name, disk, commits, "-b", TEMP / "build" / "tote", "-i", TOTE / "seeds", "-o",
                      disk.live / "out", "-j", 2, "-d", "10m", "--turn", "0.3s", "-f", "aflpp,honggfuzz", "--seed",
-                     SEED, **lies)
+                     SEED, **env)
 
 
-def nothing_acknowledged_is_lost(name, commits):
-    """What the cut left."""
-    disk, acknowledged = new_campaign(name, commits)
+def nothing_acknowledged_is_lost(name, commits, **env):
+    """A new campaign, cut after so many commits: what the cut left, and what was acknowledged."""
+    disk, acknowledged = new_campaign(name, commits, **env)
     left, torn_one = disk.left("left"), disk.left("torn", RNG)
     lost = lost_rows(acknowledged, content(left / "out"))
     ok(not lost, f"{name}: every row is on a disk that has only what was synced", "\n".join(lost))
@@ -155,14 +156,16 @@ def goes_on(what, out, acknowledged):
     s = carol.json("status", out, "--json")
     ok(s.get("seeds") == len(acknowledged["seeds"]), f"{what}: status counts every seed", s)
     was = {t: set(rows(out, sql)) for t, sql in KEPT.items()}
-    elapsed = rows(out, "SELECT elapsed_ns FROM clock")[0][0] / 1e9
-    code, text = carol.run("fuzz", "--resume", out, "-d", f"{elapsed + 4:.1f}s")
+    done = turns_done(out)
+    code, text = go_on_until(lambda: turns_done(out) > done + 3, out, carol, seconds=4)
     ok(code == 0, f"{what}: it is resumed, without anything that the fuzzers wrote", f"{code}\n{text}")
     lost = {t: len(was[t] - set(rows(out, sql))) for t, sql in KEPT.items()}
     ok(not any(lost.values()) and was["turns"], f"{what}: and still has all of it", lost)
-    more = rows(out, "SELECT count(*) FROM turns WHERE execs > 0")[0][0] > len(was["turns"])
-    ok(more and not unfinished(out) and not twice_imported(out), f"{what}: turns were added, none is open",
-       f"{more} {unfinished(out)} {twice_imported(out)}")
+    ok(turns_done(out) > done + 3 and not unfinished(out) and not twice_imported(out),
+       f"{what}: {turns_done(out) - done} turns were added, none is open, and no import came twice",
+       f"{unfinished(out)} {twice_imported(out)}")
+    ok(not unharvested(out), f"{what}: what the fuzzers save anew is stored, under numbers that were used before",
+       "\n".join(unharvested(out)))
     ok(rows(out, "PRAGMA integrity_check") == [("ok",)], f"{what}: the database is sound")
     s = carol.json("status", out, "--json")
     ok(s.get("slots") and not accounting_adds_up(s), f"{what}: the accounting adds up", s)
@@ -178,11 +181,21 @@ def large_find(what, base, **lies):
     disk = Disk(what)
     shutil.copytree(base, disk.live / "out")
     data = RNG.randbytes(3 << 19)
-    (disk.live / "out" / "fuzzers" / "honggfuzz-0" / "new" / f"{7:032x}.{len(data):08x}.honggfuzz.cov").write_bytes(data)
+    new = disk.live / "out" / "fuzzers" / "honggfuzz-0" / "new"
+    (new / f"{7:032x}.{len(data):08x}.honggfuzz.cov").write_bytes(data)
     disk.sync_all()
-    cut(what, disk, 8, "--resume", disk.live / "out", "-d", "10m", **lies)
-    names = large_inputs(disk.live / "out")
-    return names, lost_files(names, disk.left("left") / "out")
+    acknowledged = cut(what, disk, 20, "--resume", disk.live / "out", "-d", "10m", **lies)
+    left, names = disk.left("left") / "out", large_inputs(disk.live / "out")
+    lost = lost_rows(acknowledged, content(left))
+    ok(not lost, f"{what}: every row is on the disk", "\n".join(lost))
+    return names, lost_files(names, left)
+
+
+def moments():
+    """After how many commits the power is cut."""
+    if "CAROL_TEST_SEED" in os.environ:
+        return sorted({60, *RNG.sample(range(2, 100), 4)})
+    return 3, 25, 60
 
 
 def main():
@@ -193,19 +206,19 @@ def main():
     subprocess.run(["cc", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-o", LIBRARY,
                     ROOT / "tests" / "system" / "preload" / "power_cut.c"], check=True)
     build("tote", [TOTE / "tote.c", TOTE / "tote_fuzzer.c"], "neutral,afl,hfuzz")
-    moments = [RNG.randrange(2, 100) for _ in range(4)] + [60] if "CAROL_TEST_SEED" in os.environ else (3, 25, 60)
     try:
-        for commits in moments:
+        nothing_acknowledged_is_lost("cut with checkpoints", 40, **OFTEN)
+        for commits in moments():
             out, acknowledged = nothing_acknowledged_is_lost(f"cut {commits}", commits)
         goes_on("after the cut", out, acknowledged)
         names, lost = large_find("a large find", out)
         ok(names and not lost, f"a large find: {len(names)} acknowledged, with all its bytes", f"{names} {lost}")
         names, lost = large_find("a large find that is not synced", out, CAROL_TEST_LIE="/blobs/")
         ok(names and lost == names, "a large find that is not synced: its loss is noticed", f"{names} {lost}")
-        disk, acknowledged = new_campaign("synchronous = NORMAL", 25, CAROL_TEST_SYNC="NORMAL")
+        disk, acknowledged = new_campaign("synchronous = NORMAL", 25, CAROL_TEST_PRAGMA="PRAGMA synchronous = NORMAL")
         lost = lost_rows(acknowledged, content(disk.left("left") / "out"))
         ok(lost, "synchronous = NORMAL: the loss is noticed", acknowledged.keys())
-        print(f"# with synchronous = NORMAL: {'; '.join(lost)}")
+        print(f"# {'; '.join(lost)}", flush=True)
         nothing_left("power cuts", before)
     finally:
         carol.kill_all()

@@ -11,7 +11,7 @@
  * CAROL_TEST_CUT       N: SIGKILL as soon as the Nth commit returns, before Carol does anything else, so that
  *                      all that is in its files by then is acknowledged and nothing else is
  * CAROL_TEST_LIE       a sync of a file whose path has this text in it does nothing
- * CAROL_TEST_SYNC      instead of what Carol sets as PRAGMA synchronous */
+ * CAROL_TEST_PRAGMA    SQL that the database is told after Carol's own PRAGMA synchronous */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *disk, *platter, *lie, *level;
+static const char *disk, *platter, *lie, *pragma;
 static long cut;
 static pid_t self;
 
@@ -40,7 +40,7 @@ __attribute__((constructor)) static void attach(void)
     disk = getenv("CAROL_TEST_DISK");
     platter = getenv("CAROL_TEST_PLATTER");
     lie = getenv("CAROL_TEST_LIE");
-    level = getenv("CAROL_TEST_SYNC");
+    pragma = getenv("CAROL_TEST_PRAGMA");
     cut = n ? strtol(n, NULL, 10) : 0;
     self = getpid();
     if (!disk || !platter)
@@ -172,13 +172,11 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*fn)(void *, int, char **, c
 {
     static int (*exec)(sqlite3 *, const char *, int (*)(void *, int, char **, char **), void *,
                        char **);
-    char lower[64];
     if (!exec)
         *(void **)&exec = real("sqlite3_exec");
     int rc = exec(db, sql, fn, arg, msg);
-    snprintf(lower, sizeof lower, "PRAGMA synchronous = %s", level ? level : "");
-    if (level && strstr(sql, "synchronous") && exec(db, lower, NULL, NULL, NULL) != SQLITE_OK)
-        fail(lower);
+    if (pragma && strstr(sql, "synchronous") && exec(db, pragma, NULL, NULL, NULL) != SQLITE_OK)
+        fail(pragma);
     count_commit(db);
     return rc;
 }
