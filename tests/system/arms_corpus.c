@@ -159,8 +159,7 @@ static bool is_beginning(const struct file *f, const struct file *files, size_t 
         if (t.given[i].size > len && memcmp(t.given[i].data, f->b.p, len) == 0)
             return true;
     for (size_t i = 0; i < n; i++)
-        if (files[i].b.len > len && memcmp(files[i].b.p, f->b.p, len) == 0 &&
-            harvested(files[i].b.p, files[i].b.len, true))
+        if (files[i].b.len > len && memcmp(files[i].b.p, f->b.p, len) == 0)
             return true;
     return false;
 }
