@@ -82,7 +82,7 @@ int campaign_new(struct campaign **out, struct campaign_opts *o, const struct ca
     c->target = target;
     c->since_ns = -1;
     int rc = c->o.resume ? 0 : settings_resolve(&c->o, c->env.table, e);
-    if (rc == 0 && (rc = fs_mkdirs(c->o.out, e)) < 0)
+    if (rc == 0 && (rc = fs_mkdirs_durable(c->o.out, e)) < 0)
         e->exit = ERR_EXIT_USAGE;
     if (rc == 0)
         rc = begin_store(c, e);

@@ -182,6 +182,7 @@ def large_find(what, base, **lies):
     shutil.copytree(base, disk.live / "out")
     data = RNG.randbytes(3 << 19)
     new = disk.live / "out" / "fuzzers" / "honggfuzz-0" / "new"
+    new.mkdir(parents=True, exist_ok=True)
     (new / f"{7:032x}.{len(data):08x}.honggfuzz.cov").write_bytes(data)
     disk.sync_all()
     acknowledged = cut(what, disk, 20, "--resume", disk.live / "out", "-d", "10m", **lies)
