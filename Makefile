@@ -3,6 +3,7 @@
 #   make            set up the machine, build Carol and its fuzzers; leaves ./carol
 #   make demo       a first campaign, a minute
 #   make test       unit and system tests; SAN=1: the unit tests under ASan and UBSan
+#   make soak       what draws lots, with other seeds each time: SECONDS=600 (or RUNS=N), SEED=N
 #   make bench      the figures Carol must hold (bench/)
 #   make lint       layers, headers, references in the docs, scripts, static analysis, a build with clang
 #   make install    PREFIX=/usr/local, DESTDIR=
@@ -52,6 +53,9 @@ test: all
 	@tools/test.sh $(BUILD)
 endif
 
+soak: all
+	@tools/soak.sh $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED)) $(BUILD)
+
 bench: all
 	@bench/run.sh $(BUILD)
 
@@ -74,4 +78,4 @@ install: all
 clean:
 	rm -rf $(BUILD) $(BUILD)-san carol
 
-.PHONY: ready all setup build engines demo test bench lint format-check format tidy install clean
+.PHONY: ready all setup build engines demo test soak bench lint format-check format tidy install clean

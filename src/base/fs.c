@@ -153,7 +153,7 @@ int fs_write_quick(const char *path, const void *data, size_t n, struct err *e)
     return write_renamed(path, data, n, false, e);
 }
 
-int fs_mkdirs(const char *path, struct err *e)
+static int make_dirs(const char *path, bool durable, struct err *e)
 {
     if (!*path)
         return err_set(e, -ENOENT, "cannot create a directory without a name");
@@ -164,7 +164,9 @@ int fs_mkdirs(const char *path, struct err *e)
             continue;
         char was = *s;
         *s = 0;
-        if (mkdir(p, 0755) < 0 && errno != EEXIST)
+        if (mkdir(p, 0755) == 0)
+            rc = durable ? sync_dir_of(p, e) : 0;
+        else if (errno != EEXIST)
             rc = err_sys(e, "cannot create directory %s", p);
         *s = was;
         if (!was)
@@ -174,6 +176,16 @@ int fs_mkdirs(const char *path, struct err *e)
         rc = err_set(e, -ENOTDIR, "%s exists and is not a directory", path);
     free(p);
     return rc;
+}
+
+int fs_mkdirs(const char *path, struct err *e)
+{
+    return make_dirs(path, false, e);
+}
+
+int fs_mkdirs_durable(const char *path, struct err *e)
+{
+    return make_dirs(path, true, e);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)

@@ -29,6 +29,8 @@ CAROL_MUST_CHECK int fs_write_quick(const char *path, const void *data, size_t n
 CAROL_MUST_CHECK int fs_write_fd(int fd, const void *data, size_t n, struct err *e);
 
 CAROL_MUST_CHECK int fs_mkdirs(const char *path, struct err *e); /* like mkdir -p */
+/* The same; what it made is there after a power cut, too. */
+CAROL_MUST_CHECK int fs_mkdirs_durable(const char *path, struct err *e);
 /* Remove a tree; a path that does not exist is success. Never follows links. */
 CAROL_MUST_CHECK int fs_remove_tree(const char *path, struct err *e);
 /* Names (not paths) in a directory, sorted, without . and .. */

@@ -73,7 +73,7 @@ int campaign_new(struct campaign **out, struct settings *o, const struct campaig
     c->since_ns = -1;
     c->next = (struct timer){.fn = on_next_step, .arg = c};
     int rc = c->o.resume ? 0 : settings_resolve(&c->o, c->env.table, e);
-    if (rc == 0 && (rc = fs_mkdirs(c->o.out, e)) < 0)
+    if (rc == 0 && (rc = fs_mkdirs_durable(c->o.out, e)) < 0)
         e->exit = ERR_EXIT_USAGE;
     if (rc == 0)
         rc = open_store(c, e);

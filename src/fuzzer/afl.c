@@ -233,7 +233,9 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
     free(lib);
     if (rc == 0 && again && !resume) {
         char *in = fs_join(lv->o.dir, "in");
-        rc = write_seed(in, FALLBACK, "0", 1, e);
+        rc = fs_mkdirs(in, e); /* a power cut may have taken it */
+        if (rc == 0)
+            rc = write_seed(in, FALLBACK, "0", 1, e);
         free(in);
     }
     if (rc < 0)

@@ -275,14 +275,28 @@ static int harvest_lives(const char *out, const char *what, enum find_kind kind,
     }
 }
 
+static bool has_queue(const char *out)
+{
+    char *queue = fs_join(out, "queue"), *resume = fs_join(out, "_resume");
+    struct strv names = {0};
+    bool has = numbered_files(queue, 0, &names, NULL) < 0 ||
+               numbered_files(resume, 0, &names, NULL) < 0 || names.n;
+    strv_free(&names);
+    free(queue);
+    free(resume);
+    return has;
+}
+
 int afl_harvest(struct live *lv, struct harvest *h, struct err *e)
 {
     char *out = fs_join(lv->o.dir, "out/default");
-    struct cursor c = cursor_read(lv->in.cursor);
     struct given given = {.dir = lv->o.dir};
     bool alive = lv->in.state == INST_PARKED;
     if (!alive)
         afl_settle(lv);
+    if (!alive && cursor_read(lv->in.cursor).queue > 0 && !has_queue(out))
+        live_begin_again(lv);
+    struct cursor c = cursor_read(lv->in.cursor);
     int rc = harvest_queue(lv, out, &c, h, e);
     if (rc == 0)
         rc = harvest_lives(out, "crashes", FIND_CRASH, alive, &given, &c.crash, h, e);

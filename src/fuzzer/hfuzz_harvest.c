@@ -307,6 +307,8 @@ int hfuzz_harvest(struct live *lv, struct harvest *h, struct err *e)
     int rc = read_list(lv, f, e);
     if (rc == 0)
         rc = update_list(lv, f, e);
+    if (rc == 0 && cursor_of(lv->in.cursor) > f->names.n)
+        live_begin_again(lv);
     if (rc == 0)
         rc = inbox_known_load(lv->o.dir, &known, e);
     for (uint64_t i = cursor_of(lv->in.cursor); rc == 0 && i < f->names.n; i++)

@@ -34,5 +34,8 @@ CAROL_MUST_CHECK int live_need_file(char *path, const char *what, struct err *e)
 /* DIR/name becomes a link to the file: a plain name for paths with spaces, colons or "@" in them, at which
  * LD_PRELOAD and afl-fuzz split. */
 CAROL_MUST_CHECK int live_link(struct live *lv, const char *file, const char *name, struct err *e);
+/* For arm->harvest: DIR has not even what was harvested from it, as after a power cut.  What the fuzzer saves from
+ * now on has the numbers of what is gone, so the cursor starts anew. */
+void live_begin_again(struct live *lv);
 
 #endif

@@ -2,6 +2,7 @@
  * files it needs.  Starts nothing. */
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "fuzzer/ctlpage.h"
 #include "fuzzer/live_private.h"
 
@@ -74,4 +75,12 @@ int live_link(struct live *lv, const char *file, const char *name, struct err *e
     free(real);
     free(link);
     return rc;
+}
+
+void live_begin_again(struct live *lv)
+{
+    log_warn("%s #%d: its files are gone, as after a power cut; what it finds from now on is new",
+             lv->in.fuzzer, lv->in.number);
+    free(lv->in.cursor);
+    lv->in.cursor = NULL;
 }

@@ -23,6 +23,12 @@ struct given { /* a seed we gave: start corpus or import */
     int imported; /* how often reported as FIND_IMPORTED */
 };
 
+struct kept { /* what was harvested, by its bytes */
+    uint64_t hash;
+    size_t size;
+    enum find_kind kind;
+};
+
 struct arms {
     struct loop *loop;
     struct instance *in;
@@ -34,6 +40,10 @@ struct arms {
     size_t n_given;
     uint64_t batch;
     struct strv names; /* every queue file harvested */
+    struct kept *kept;
+    size_t n_kept;
+    uint64_t seed; /* of the fuzzer and of what is killed when: CAROL_TEST_SEED */
+    unsigned kills;
     size_t finds, crashes, hangs, crash_bad, echoes, foreign, true_hangs, empty;
     uint64_t offered, taken;
     int64_t park_ns[64];
@@ -45,12 +55,18 @@ struct arms {
     size_t n_pids;
 };
 extern struct arms t;
-extern int tests, failed; /* TAP lines so far, and those that were not ok */
+extern int tests, failed;                     /* TAP lines so far, and those that were not ok */
+#define STOOD_STILL "the machine stood still" /* the excuse of as many faults as stalls() says */
 
 void check(bool ok, const char *fmt, ...) CAROL_PRINTF(2, 3);
+/* A check of which a number of faults may be nobody's: without a fault it is ok, with more than there are excuses
+ * it is not, and otherwise it proves nothing and is skipped, with the excuse as the reason. */
+void check_faults(size_t faults, unsigned excuses, const char *excuse, const char *fmt, ...)
+    CAROL_PRINTF(4, 5);
 _Noreturn void give_up(const char *what, const char *why);
 enum instance_event wait_event(const char *what, int64_t max_ns);
 void pause_for(int64_t ns);
+uint64_t fnv(const void *data, size_t n);
 size_t add_given(const void *data, size_t n);
 size_t new_mark(void);
 size_t new_gate(int digit);
@@ -66,15 +82,19 @@ void start(bool again);
 int logged(const char *text);
 bool is_honggfuzz(void);
 int64_t pause_ns(void);
-bool in_own_corpus(const struct given *g);
 unsigned stalls(void);
 void check_hangs(void);
-void check_marks(void);
-void check_queue(const char *queue);
 double median_park_ms(void);
 void check_park(double execs);
 double stat_of(const char *key);
 void stop_and_check(void);
+
+/* arms_corpus.c: the fuzzer's own directory against what was given and harvested. */
+bool was_given(const void *data, size_t n);
+void keep_find(const struct find *f);
+bool in_own_corpus(const struct given *g);
+void check_marks(void);
+void check_queue(void);
 
 /* The phases that are not in arms.c. */
 void phase_clock(void); /* arms_clock.c */

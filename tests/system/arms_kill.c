@@ -50,8 +50,10 @@ static void kill_in_turn(int depth, const char *who)
     for (int i = 0; i < 9000 && !(pid = victim(depth));
          i++) /* a target that crashed is not there */
         usleep(1000);
-    if (pid && t.in->state == INST_RUNNING)
+    if (pid && t.in->state == INST_RUNNING) {
         kill(pid, SIGKILL);
+        t.kills++;
+    }
     enum instance_event ev = end_of_turn(who);
     t.taken += t.in->report.taken;
     printf("# kill -9 of %s (%d): %s %s\n", who, (int)pid, ev == INSTANCE_DIED ? "died:" : "parked",
@@ -89,7 +91,7 @@ void phase_kill(bool persistent)
     check(twice == 0 && lost <= 3, "%d imports over the kills: %d lost, %d twice", marks, lost,
           twice);
     check(t.echoes == 0, "nothing we gave came back as a find (%zu did)", t.echoes);
-    check_queue("out/default/queue");
+    check_queue();
 }
 
 /* What a kill in the middle of afl-fuzz's own writing leaves: an empty file, a missing one, an empty one at
@@ -170,11 +172,15 @@ static void damage_corpus(void)
     }
 }
 
+/* On a busy machine it may not be there yet. */
 static void kill_fuzzer(void)
 {
-    pid_t pid = victim(0);
-    if (pid > 0)
-        kill(pid, SIGKILL);
+    pid_t pid = 0;
+    for (int i = 0; i < 9000 && !(pid = victim(0)); i++)
+        usleep(1000);
+    if (pid <= 0 || kill(pid, SIGKILL) < 0)
+        give_up("kill", "there is no fuzzer");
+    t.kills++;
 }
 
 /* A turn that ends by kill -9 after so many ms. */
@@ -199,7 +205,7 @@ static void check_after_damage(void)
         start(true);
         check(turn(1.0), "a turn after a kill while it removed _resume");
         harvest();
-        check_queue("out/default/queue");
+        check_queue();
         killed_turn(0);
     }
     if (is_honggfuzz())
@@ -209,17 +215,19 @@ static void check_after_damage(void)
     start(true);
     check(turn(2.0), "a turn on what a kill in mid-write leaves");
     harvest();
-    if (is_honggfuzz())
+    if (is_honggfuzz()) {
         check(t.empty == 0, "no empty file is a find (%zu were)", t.empty);
-    else
+        check_queue();
+    } else {
         check_numbers();
+    }
 }
 
 /* kill -9 at any moment, start-up included: nothing comes twice. */
 void phase_storm(void)
 {
     struct err e = {0};
-    unsigned state = 1, deaths = 0;
+    unsigned state = (unsigned)t.seed, deaths = 0;
     for (int i = 0; i < 12; i++) {
         size_t from = t.n_given;
         new_mark();
@@ -243,7 +251,7 @@ void phase_storm(void)
     }
     check(twice == 0, "%d imports came twice", twice);
     check(t.echoes == 0, "nothing we gave came back as a find (%zu did)", t.echoes);
-    check_queue("out/default/queue");
+    check_queue();
     check_after_damage();
 }
 
@@ -295,6 +303,7 @@ void phase_orphan(char **argv)
     usleep(900000); /* any moment of a turn */
     int alive = left_behind();
     kill(first, SIGKILL);
+    t.kills++;
     waitpid(first, NULL, 0);
     for (int i = 0; i < 50 && left_behind() > 0; i++)
         usleep(100000);
@@ -307,6 +316,6 @@ void phase_orphan(char **argv)
     start(true);
     check(turn(0.7), "the instance goes on from its own directory");
     harvest();
-    check_queue("out/default/queue");
+    check_queue();
     check(t.echoes == 0, "nothing we gave came back as a find (%zu did)", t.echoes);
 }

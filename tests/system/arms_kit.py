@@ -1,5 +1,5 @@
 """What the tests of the arms share: the toy target built by carol build, runs of tests/system/arms on it a
-few at a time, one TAP line per run.
+few at a time, one TAP line per run, and one for each check that a run skipped.
 
 usage of a test: TEST.py CAROL ARMS SOURCE_ROOT
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.dont_write_bytecode = True
-from campaign_kit import engines_of
+from campaign_kit import Tap, engines_of
 from wall_clock import WallClock
 
 CAROL, ARMS, ROOT = (os.path.abspath(x) for x in sys.argv[1:4])
@@ -105,15 +105,20 @@ def run(job):
     return job, not wrong, wrong + ["all of it:"] + lines
 
 
+def skipped(lines):
+    """(what, why) of each check that proved nothing."""
+    return [x.split(" - ", 1)[1].split(" # SKIP ") for x in lines if x.startswith("ok") and " # SKIP " in x]
+
+
 def run_all(jobs):
     """Exit code of the test."""
-    failed = 0
-    print(f"1..{len(jobs)}", flush=True)
+    tap = Tap()
     with concurrent.futures.ThreadPoolExecutor(max_workers=3) as pool:
-        for i, (job, ok, lines) in enumerate(pool.map(run, jobs), 1):
-            failed += not ok
-            print(f"{'' if ok else 'not '}ok {i} - {job}", flush=True)
-            if not ok or os.environ.get("CAROL_TEST_LONG"):
+        for job, good, lines in pool.map(run, jobs):
+            tap.ok(good, str(job))
+            if not good or os.environ.get("CAROL_TEST_LONG"):
                 for line in lines:
                     print("# " + line, flush=True)
-    return failed != 0
+            for what, why in skipped(lines):
+                tap.skip(f"{job}: {what}", why)
+    return tap.done()
