@@ -15,6 +15,8 @@ static void take_up(struct turn *t, size_t i, bool fresh)
     if (r->status == RUN_QUARANTINED)
         log_warn("input %lld kills the evaluator; it is kept and not run again",
                  (long long)t->ids[i]);
+    if (r->status == RUN_TIMEOUT) /* it ran twice */
+        c->hangs_ns += 2 * (int64_t)r->cpu_us * 1000;
     if (!fresh)
         return;
     struct store_crash k = {.data = t->inputs[i].data,

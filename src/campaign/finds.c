@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Confirming a hang costs whole time limits; more than this many per turn are stored unmeasured. */
+/* Measuring a hang costs whole time limits.  More than this many per turn, and those that would take more than
+ * this share of the slots' time in this life, are stored unmeasured. */
 #define HANGS_MEASURED 4
+#define HANGS_SHARE 50 /* one part in */
 
 static void take_report(struct turn *t)
 {
@@ -43,6 +45,15 @@ static bool harvest(struct turn *t, struct err *e)
     return false;
 }
 
+/* How many more hangs there is time for; one always. */
+static int hangs_affordable(const struct campaign *c)
+{
+    int64_t spent = c->hangs_ns, each = 2 * (int64_t)c->o.timeout_ms * NS_PER_MS;
+    int64_t may = (campaign_now(c) - c->before_ns) * c->n_slots / HANGS_SHARE;
+    int64_t n = (may - spent) / each;
+    return !spent && n < 1 ? 1 : n < 0 ? 0 : n > HANGS_MEASURED ? HANGS_MEASURED : (int)n;
+}
+
 static struct store_find *as_finds(const struct turn *t)
 {
     static const enum store_find_kind kinds[] = {[FIND_SEED] = STORE_FIND_SEED,
@@ -51,7 +62,7 @@ static struct store_find *as_finds(const struct turn *t)
                                                  [FIND_IMPORTED] = STORE_FIND_ENTRY,
                                                  [FIND_ECHO] = STORE_FIND_ECHO};
     struct store_find *finds = xcalloc(t->found.n, sizeof *finds);
-    int hangs = 0;
+    int hangs = 0, most = hangs_affordable(t->m->c);
     for (size_t i = 0; i < t->found.n; i++) {
         const struct find *f = &t->found.finds[i];
         hangs += f->kind == FIND_HANG;
@@ -64,7 +75,7 @@ static struct store_find *as_finds(const struct turn *t)
             .found_ns = t->row.parked_ns,
             .signal = f->signal,
             .name = f->name,
-            .measure = f->kind == FIND_CRASH || (f->kind == FIND_HANG && hangs <= HANGS_MEASURED),
+            .measure = f->kind == FIND_CRASH || (f->kind == FIND_HANG && hangs <= most),
             .seed = f->kind == FIND_IMPORTED ? f->seed : 0};
     }
     return finds;

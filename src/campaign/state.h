@@ -109,6 +109,7 @@ struct campaign {
     int64_t quiet_ns; /* campaign time when this life began: a plateau is not older */
     struct timer tick, deadline, next;
 
+    int64_t hangs_ns; /* what measuring hangs took in this life */
     bool interrupted; /* asked to end once already */
     bool found_crash;
     bool plateau_told;
