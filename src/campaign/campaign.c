@@ -122,16 +122,17 @@ static int say_end(struct campaign *c, struct err *e)
 {
     bool cut = strcmp(c->reason, "interrupted") == 0 || strcmp(c->reason, "failed") == 0;
     const char *state = cut ? "interrupted" : "ended";
-    int rc = store_clock(c->store, campaign_now(c), e);
+    int64_t now = campaign_now(c);
+    int rc = store_clock(c->store, now, e);
     for (int i = 0; rc == 0 && i < c->n_slots; i++) {
         struct store_slot *u = &c->slots[i].used;
-        u->wall_ns = campaign_now(c);
+        u->wall_ns = now;
         u->idle_ns = u->wall_ns - u->fuzz_ns - u->eval_ns;
         c->f.tally.slot[i] = *u;
         rc = store_slot_put(c->store, i, u, e);
     }
     if (rc == 0)
-        rc = store_event(c->store, campaign_now(c), "end", c->reason, e);
+        rc = store_event(c->store, now, "end", c->reason, e);
     return rc == 0 ? store_set(c->store, "state", state, e) : rc;
 }
 

@@ -24,7 +24,8 @@ char *store_get(struct store *s, const char *key)
     return copy;
 }
 
-int store_event(struct store *s, int64_t now_ns, const char *kind, const char *text, struct err *e)
+static int insert_event(struct store *s, int64_t now_ns, const char *kind, const char *text,
+                        struct err *e)
 {
     struct query q;
     int rc = db_query(s, &q, "INSERT INTO events(at_ns, kind, text) VALUES(?, ?, ?)", e);
@@ -34,6 +35,19 @@ int store_event(struct store *s, int64_t now_ns, const char *kind, const char *t
     db_bind_text(&q, kind);
     db_bind_text(&q, text);
     return db_run(&q, e);
+}
+
+/* The clock goes along: after a kill it must not be behind what is told here. */
+int store_event(struct store *s, int64_t now_ns, const char *kind, const char *text, struct err *e)
+{
+    bool entered;
+    int rc = db_enter(s, &entered, e);
+    if (rc < 0)
+        return rc;
+    rc = insert_event(s, now_ns, kind, text, e);
+    if (rc == 0)
+        rc = store_clock(s, now_ns, e);
+    return db_leave(s, entered, rc, e);
 }
 
 int store_call(struct store *s, uint32_t round, uint32_t caller, uint32_t callee, struct err *e)
