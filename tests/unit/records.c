@@ -60,6 +60,8 @@ static void add_more(struct harvest *h, uint16_t depth)
         add_find(h, FIND_SEED, depth, HUGE_, 0);
     if (depth % 9 == 1)
         add_find(h, FIND_SEED, depth, QUIET, 0);
+    if (depth % 4 == 2 && depth > 12) /* nothing new */
+        add_find(h, FIND_SEED, depth - 12, LEAVES, 1);
 }
 
 /* It keeps the newest import in its corpus, and crashes on it. */
@@ -356,7 +358,7 @@ static void bandfuzz(void)
 
 static void autofz(void)
 {
-    live_often(options("autofz", 3, 2 * 3600), "autofz", 3, 6, 5400);
+    live_often(options("autofz", 3, 2 * 3600), "autofz", 3, 6, 3600);
 }
 
 static void legion(void)
@@ -417,7 +419,7 @@ static void seeds_of(struct campaign_opts *o, unsigned n, size_t size)
 static void many(void)
 {
     struct campaign_opts o = options("equal", 1, 960);
-    seeds_of(&o, 23000, 8);
+    seeds_of(&o, 22300, 8);
     live(o, -1);
 }
 
