@@ -18,7 +18,6 @@ Exit 0: at least 90 % of the others are caught; 1: fewer.  Minutes to hours, not
 import argparse
 import collections
 import contextlib
-import difflib
 import gzip
 import hashlib
 import json
@@ -46,8 +45,9 @@ SWAPS = {"<": ["<="], "<=": ["<"], ">": [">="], ">=": [">"], "==": ["!="], "!=":
 TOKEN = re.compile(r"""(?P<skip>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|//.*|/\*.*?(?:\*/|$))
                      |(?P<word>[A-Za-z_]\w*)|(?P<number>\b\d\w*)
                      |(?P<op>->|\+\+|--|\+=|-=|\|=|&=|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/<>!&|?:=])""", re.VERBOSE)
-NO_STATEMENT = re.compile(r"^(return|goto|break|continue|case|default|else|if|for|while|do|switch|static|const|struct|enum"
-                          r"|int|bool|char|void|double|unsigned|size_t|u?int\d+_t|CAROL_\w+)\b")
+NO_STATEMENT = re.compile(r"^(return|goto|break|continue|case|default|else|if|for|while|do|switch|static|const|struct"
+                          r"|enum|int|bool|char|void|double|unsigned|size_t|u?int\d+_t|CAROL_\w+)\b")
+DECLARES = re.compile(r"^\s*((static|const|struct \w+|enum \w+|u?int\d*(_t)?|char|void|bool|double) )+\**\w+\(")
 # what is said to people, and what only leaks (make test SAN=1 sees that)
 NO_MATTER = re.compile(r"^(log_\w+|free|close|\w+_free|\w+_fini|va_end|BUG|BUG_ON|\(void\))\s*\(?")
 TEXT = re.compile(r"\b(log_\w+|err_\w+|BUG|BUG_ON|campaign_note|snprintf|str_fmt|buf_printf|assert\w*)\s*\(")
@@ -76,7 +76,7 @@ def mutants_of(path, name):
 
 
 def token_mutants(name, n, line):
-    declares = re.match(r"^\s*(static |const |struct \w+ |enum \w+ |u?int\d*_?t? |char |void |bool |double )+\**\w+\(", line)
+    declares = DECLARES.match(line)
     for m in TOKEN.finditer(line):
         kind, text = m.lastgroup, m.group()
         replace = []
@@ -147,8 +147,8 @@ class Lab:
 
     def copy(self):
         """The tree as it is now; files that are the same keep their times, so that nothing is built twice."""
-        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
-                                check=True).stdout.splitlines()
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True,
+                                text=True, check=True).stdout.splitlines()
         wanted = {f for f in listed if (ROOT / f).is_file()}
         for f in wanted:
             to = self.tree / f
@@ -162,8 +162,9 @@ class Lab:
         for b in (self.build, self.counted):
             if not (b / "build.ninja").exists():
                 extra = ["-Db_coverage=true"] if b == self.counted else []
+                flags = "-O0 -Werror=incompatible-pointer-types -Werror=int-conversion"
                 code, out = run(["meson", "setup", str(b), str(self.tree), "-Dbuildtype=plain", "-Dwerror=false",
-                                 "-Dc_args=-O0 -Werror=incompatible-pointer-types -Werror=int-conversion", *extra], self.dir)
+                                 f"-Dc_args={flags}", *extra], self.dir)
                 if code:
                     sys.exit(f"mutants: the copy cannot be set up:\n{out}")
             if engines.exists() and not (b / "engines").exists():
@@ -174,13 +175,15 @@ class Lab:
 
     def listed(self, build):
         """[(name, command, targets)] of the tests that are asked for."""
+        _, targets = run(["meson", "introspect", "--targets", str(build)], self.dir)
+        files = {os.path.relpath(f, build) for t in json.loads(targets) for f in t["filename"]}
         _, out = run(["meson", "introspect", "--tests", str(build)], self.dir)
         found = []
         for t in json.loads(out):
             unit = any(s.split(":")[-1] == "unit" for s in t["suite"])
             if t["name"] in self.only or not self.only and (unit or t["name"] in self.system):
                 command = t["cmd"] + (["-x"] if t["name"] == "oracle" else [])
-                made = [str(Path(w).relative_to(build)) for w in t["cmd"] if w.startswith(str(build) + "/")]
+                made = [f for f in (os.path.relpath(build / w, build) for w in t["cmd"]) if f in files]
                 found.append((t["name"], command, made))
         return found
 
@@ -209,7 +212,7 @@ class Lab:
         return {f: {line: sorted(t) for line, t in lines.items()} for f, lines in executed.items()}
 
     def lines_of(self, test, executed):
-        notes = [f for f in self.counted.rglob("*.gcda") if any(m.strip("/").replace("/", "_") + "_" in f.name for m in MODULES)]
+        notes = [f for f in self.counted.rglob("*.gcda") if any(m.replace("/", "_") in f.name for m in MODULES)]
         if not notes:
             return
         code, _ = run(["gcov", "--json-format", *map(str, notes)], self.dir / "gcov")
@@ -272,7 +275,7 @@ def excused():
 
 
 def diff(m):
-    return "\n".join([f"--- {m.file}:{m.line}  ({m.what})", *list(difflib.unified_diff([m.old], [m.new], lineterm="", n=0))[3:]])
+    return f"--- {m.file}:{m.line}  ({m.what})\n-{m.old}\n+{m.new}"
 
 
 def summary(results):

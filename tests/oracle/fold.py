@@ -21,7 +21,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "vectors")]
 import rules
 import schedulers
 from oracle import mann_kendall
-from record import COMMITTED, LATE, SIGNALS, VOID, Record
+from record import COMMITTED, EXITED, LATE, MEASURED, RAN, SIGNALS, Record
 from report import Report
 
 WINDOW = 84
@@ -97,7 +97,8 @@ def slope(v):
     if len(v) < 2:
         return 0.0
     middle, m = (len(v) - 1) / 2, mean(v)
-    return math.fsum((i - middle) * (y - m) for i, y in enumerate(v)) / math.fsum((i - middle) ** 2 for i in range(len(v)))
+    spread = math.fsum((i - middle) ** 2 for i in range(len(v)))
+    return math.fsum((i - middle) * (y - m) for i, y in enumerate(v)) / spread
 
 
 def ema(xs):
@@ -243,7 +244,7 @@ class Fold:
     def sharing(self, turn):
         """Who ran through is given to others; with --share-new-only who covers what nobody had before the turn."""
         for s in self.r.found_in.get(turn.id, []):
-            ran = s.state == 2 and s.status in (1, 2)
+            ran = s.state == MEASURED and s.status in (RAN, EXITED)
             new = not self.r.new_only or any(e not in self.ledger.first for e in self.r.edges[s.id])
             self.report.same("shared" + (" new only" if self.r.new_only else ""), f"seed {s.id}, status {s.status}",
                              s.share is not None, ran and new)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The oracle on records of virtual campaigns, and on the same records with one value changed.
 
-usage: records.py RECORDS CAROL [-x] [NAME...]      prints TAP; -x: the records as they are, up to the first that differs
+usage: records.py RECORDS CAROL [-x] [NAME...]    prints TAP; -x: the records as they are, up to the first that differs
 
 RECORDS is the program tests/unit/records.c, which makes the records.  Every changed value must be found by the check
 that is named here: an oracle that finds nothing is none.
@@ -20,7 +20,7 @@ import fold
 
 # record, what is changed, the check that must see it
 CHANGES = [
-    ("equal", "UPDATE turns SET reward = reward * 0.5 WHERE id = (SELECT max(id) FROM turns WHERE reward > 0)", "reward"),
+    ("equal", "UPDATE turns SET reward = reward / 2 WHERE id = (SELECT max(id) FROM turns WHERE reward > 0)", "reward"),
     ("equal", "UPDATE turns SET raw = raw + 1 WHERE id = 20", "raw reward"),
     ("equal", "UPDATE turns SET new_edges = new_edges + 1 WHERE id = 20", "new edges"),
     ("equal", "UPDATE turns SET crashes = crashes + 1 WHERE id = 9", "signal g_bug"),
@@ -33,14 +33,16 @@ CHANGES = [
     ("equal", "DELETE FROM imports WHERE id = 30", "imports of a turn"),
     ("equal", "UPDATE seeds SET parent = NULL WHERE id = (SELECT max(id) FROM seeds WHERE parent > 0)", "lineage"),
     ("equal", "UPDATE seeds SET share = NULL WHERE share = (SELECT max(share) FROM seeds)", "shared"),
-    ("equal", "UPDATE seeds SET state = 2, status = 1 WHERE id = (SELECT min(id) FROM seeds WHERE state = 3)", "shared"),
+    ("equal", "UPDATE seeds SET state = 2, status = 1 WHERE id = (SELECT min(id) FROM seeds WHERE state = 3)",
+     "shared"),
     ("equal", "DELETE FROM crashes WHERE id = (SELECT min(id) FROM crashes WHERE by_eval)",
      "crashes of the neutral build are kept"),
     ("equal", "DELETE FROM crashes WHERE id = (SELECT min(id) FROM crashes WHERE name <> 'echo' AND NOT by_eval)",
      "crashes of a turn, exactly"),
     ("equal", "UPDATE slots SET idle_ns = idle_ns - 1", "slots: time adds up"),
     ("equal", "UPDATE clock SET elapsed_ns = elapsed_ns - 1", "the clock is not behind"),
-    ("deaths", "UPDATE turns SET died = 0 WHERE id = (SELECT max(id) FROM turns WHERE died)", "three deaths|only deaths"),
+    ("deaths", "UPDATE turns SET died = 0 WHERE id = (SELECT max(id) FROM turns WHERE died)",
+     "three deaths|only deaths"),
     ("deaths", "UPDATE turns SET died = 1 WHERE id = (SELECT min(id) FROM turns WHERE raw > 0)", "raw reward"),
     ("late", "UPDATE turns SET reward = 0.5 WHERE id = -2", "void and late turns earn nothing"),
     ("late", "UPDATE turns SET state = 3 WHERE id = (SELECT max(id) FROM turns WHERE state = 4)", "signal ctx_unc"),
@@ -125,7 +127,8 @@ def main():
                 todo = [(temp / r / "out", temp / r / "table.edges", sql, carol) for r, sql, _ in CHANGES]
                 for (record, sql, check), (rows, said) in zip(CHANGES, pool.imap(changed, todo)):
                     found = any(line.startswith(c) for c in check.split("|") for line in said.splitlines())
-                    ok(rows > 0 and found, f"{check.split('|')[0]}: sees a change in {record}", f"{rows} rows of {sql}\n{said}")
+                    ok(rows > 0 and found, f"{check.split('|')[0]}: sees a change in {record}",
+                       f"{rows} rows of {sql}\n{said}")
     finally:
         shutil.rmtree(temp, ignore_errors=True)
     print(f"1..{count}")

@@ -8,7 +8,8 @@ import json
 import subprocess
 from itertools import combinations
 
-from record import COMMITTED, CRASHED, EXITED, LATE, MEASURED, PARKED, QUARANTINED, RAN, RUNNING, STORED, TIMED_OUT, VOID
+from record import (COMMITTED, CRASHED, EXITED, LATE, MEASURED, PARKED, QUARANTINED, RAN, RUNNING, STORED, TIMED_OUT,
+                    VOID)
 
 IMPORTS, START = 20_000, 2_000  # inputs a turn imports, a fuzzer starts with
 IMPORT_BYTES = 64 << 20
@@ -101,11 +102,12 @@ def times(r, report):
     for t in r.turns:
         if t.round:
             unharvested = t.state == VOID and t.parked_ns == 0  # killed before it ever ran
-            report.check("a turn begins, parks, ends", t.start_ns <= t.parked_ns <= t.end_ns
-                         or unharvested and t.start_ns <= t.end_ns, f"turn {t.id}: {t.start_ns} {t.parked_ns} {t.end_ns}")
+            report.check("a turn begins, parks, ends", t.start_ns <= t.parked_ns <= t.end_ns or unharvested and
+                         t.start_ns <= t.end_ns, f"turn {t.id}: {t.start_ns} {t.parked_ns} {t.end_ns}")
         report.check("the clock is not behind", max(t.start_ns, t.parked_ns, t.end_ns) <= r.clock,
                      f"turn {t.id}: {t.start_ns} {t.parked_ns} {t.end_ns}, clock {r.clock}")
-        for name in ("active_ns", "park_ns", "cpu_ns", "cpu_parked_ns", "eval_ns", "execs", "cycles", "offered", "taken"):
+        for name in ("active_ns", "park_ns", "cpu_ns", "cpu_parked_ns", "eval_ns", "execs", "cycles", "offered",
+                     "taken"):
             report.check("nothing is negative", getattr(t, name) >= 0, f"turn {t.id}: {name} {getattr(t, name)}")
     rising("decisions in order of time", [(t.id, t.start_ns) for t in r.turns if t.id > 0], report)
     rising("rounds in order of time", sorted((t.round, t.end_ns) for t in r.turns if t.round), report)
@@ -125,7 +127,7 @@ def budgets(r, report):
         budget = r.budget(t.id)
         if t.id > 0 and budget:
             last = budget - min(r.turn_ns, budget) // 12
-            report.check("no turn starts at the end", t.start_ns < last, f"turn {t.id} at {t.start_ns}, not after {last}")
+            report.check("no turn starts at the end", t.start_ns < last, f"turn {t.id} at {t.start_ns}, end {last}")
     given = {int(k[len("budget@"):]): v for k, v in r.settings.items() if k.startswith("budget@")}
     if given:
         report.same("budget now", "settings", r.settings.get("budget_now"), given[max(given)])
@@ -138,8 +140,8 @@ def slots_in_use(r, report):
         report.check("slots", 0 <= t.slot < r.workers, f"turn {t.id} in slot {t.slot} of {r.workers}")
         if what == "decide":
             report.check("one turn at a time", t.slot not in busy and t.start_ns >= free_at.get(t.slot, 0),
-                         lambda: f"turn {t.id} begins at {t.start_ns} in slot {t.slot}, which has turn"  # pylint: disable=cell-var-from-loop
-                                 f" {busy.get(t.slot)} or was free from {free_at.get(t.slot)}")
+                         f"turn {t.id} begins at {t.start_ns} in slot {t.slot}, which has turn {busy.get(t.slot)} or"
+                         f" was free from {free_at.get(t.slot)}")
             busy[t.slot] = t.id
             continue
         if t.state == LATE:
@@ -352,7 +354,8 @@ def accounts(r, report):
         inside = s.fuzz_ns + getattr(s, "start_ns", 0)  # start-up has an account of its own, in newer records
         report.check("slots: time in fuzzers", inside in (active, active + startup), f"{where}: logged {inside}, turns"
                      f" {active}, start-up {startup}")
-        report.check("slots: time adds up", inside + s.eval_ns + s.idle_ns == s.wall_ns and s.idle_ns >= 0, f"{where}: {s}")
+        report.check("slots: time adds up", inside + s.eval_ns + s.idle_ns == s.wall_ns and s.idle_ns >= 0,
+                     f"{where}: {s}")
         report.check("slots: wall", s.wall_ns == r.clock if r.settings.get("state") == "ended" else
                      s.wall_ns <= r.clock, f"{where}: {s.wall_ns}, clock {r.clock}")
         # what a resume finishes is measured before the clock runs

@@ -361,10 +361,22 @@ static void autofz(void)
     live_often(options("autofz", 3, 2 * 3600), "autofz", 3, 6, 3600);
 }
 
+/* Ends where a round does: the next life's first decision is the first to know of the new one. */
+static void end_with_rounds(const char *scheduler, int jobs, int rounds)
+{
+    live(options(scheduler, jobs, 600), -1);
+    for (int i = 2; i <= rounds; i++)
+        go_on(scheduler, jobs, 600 * i, -1);
+}
+
+static void autofz_rounds(void)
+{
+    end_with_rounds("autofz", 2, 5);
+}
+
 static void legion(void)
 {
-    live(options("legion", 3, 3600), -1);
-    go_on("legion", 3, 5400, -1);
+    end_with_rounds("legion", 3, 7);
 }
 
 /* Shares only what opens an edge. */
@@ -475,6 +487,7 @@ static const struct {
     {"phase", 3, phase},
     {"bandfuzz", 3, bandfuzz},
     {"autofz", 4, autofz},
+    {"autofz_rounds", 4, autofz_rounds},
     {"legion", 4, legion},
     {"random_new_only", 2, random_new_only},
     {"single", 2, single},
