@@ -188,7 +188,17 @@ class Lab:
         return found
 
     def measure(self):
-        """Which tests execute which line, and how long each takes."""
+        """Which tests execute which line, and how long each takes; remembered while nothing changes."""
+        memory, key = self.dir / "executed.json", fingerprint(self.tree, "") + str(sorted(self.system | self.only))
+        known = json.loads(memory.read_text()) if memory.exists() else {}
+        if known.get("key") == key:
+            self.tests = known["tests"]
+            return {f: {int(n): t for n, t in lines.items()} for f, lines in known["executed"].items()}
+        executed = self.measured()
+        memory.write_text(json.dumps({"key": key, "tests": self.tests, "executed": executed}))
+        return executed
+
+    def measured(self):
         for b in (self.counted, self.build):
             code, out = self.ninja(b, *{target for _, _, made in self.listed(b) for target in made})
             if code:
@@ -295,12 +305,12 @@ def summary(results):
     return share >= WANTED
 
 
-def fingerprint(tree):
-    """Of everything that may catch a mutant."""
+def fingerprint(tree, part):
+    """Of the files of a part of the tree."""
     h = hashlib.sha256()
-    for f in sorted((tree / "tests").rglob("*")):
-        if f.is_file():
-            h.update(f.read_bytes())
+    for f in sorted((tree / part).rglob("*")):
+        if f.is_file() and "__pycache__" not in f.parts:
+            h.update(str(f.relative_to(tree)).encode() + f.read_bytes())
     return h.hexdigest()[:12]
 
 
@@ -337,7 +347,9 @@ def main():
     lab = Lab(directory, set(filter(None, args.system.split(","))), set(filter(None, args.tests.split(","))))
     print(f"# {len(todo)} of {total} mutants, seed {args.seed}; first every test once, with coverage", flush=True)
     executed = lab.measure()
-    tests = f"{fingerprint(lab.tree)}:{args.system}:{args.tests}"
+    idle = sum(not lab.relevant(executed, m) for m in todo)
+    print(f"# {idle} of them are on lines that no test executes", flush=True)
+    tests = f"{fingerprint(lab.tree, 'tests')}:{args.system}:{args.tests}"
     log = directory / "log.jsonl"
     known = {}
     for line in log.read_text().splitlines() if log.exists() else []:

@@ -22,7 +22,7 @@ def check(r, report, fakes):
                  imports, crashes, accounts):
         part(r, report)
     if fakes:
-        for part in (virtual_times, virtual_finds, virtual_imports):
+        for part in (virtual_times, virtual_finds, virtual_results, virtual_calls, virtual_imports):
             part(r, report)
 
 
@@ -82,6 +82,12 @@ def numbering(r, report):
     newest = max((t for t in r.turns if t.round), key=lambda t: t.round, default=None)
     if newest:
         report.same("the state is that of the newest commit", "learner", r.learner and r.learner[0], newest.id)
+        head = bytes([1, len(r.fuzzers)]) + r.settings["scheduler"].split(":")[0].encode()
+        report.same("the state is the scheduler's", "learner", r.learner and r.learner[1][:len(head)], head)
+    told = [e.kind for e in r.events]
+    report.same("the start is told", "events", told[:1], ["start"])
+    if r.settings.get("state") == "ended":
+        report.same("the end is told", "events", told[-1:], ["end"])
 
 
 def decisions(r, report):
@@ -382,6 +388,12 @@ def virtual_times(r, report):
         if budget and t.start_ns < budget:
             report.check("suspended at the deadline", t.parked_ns <= budget or t.died,
                          f"turn {t.id} is parked at {t.parked_ns}, budget {budget}")
+        report.same("time of a turn", f"turn {t.id}", t.parked_ns - t.start_ns, t.active_ns)
+        report.same("executions", f"turn {t.id}", t.execs, 1000 * t.cycles)
+        report.same("taken", f"turn {t.id}", t.taken, t.offered)
+    for t in r.turns:  # a fake evaluator needs a millisecond per input
+        if t.round:
+            report.same("time of an evaluation", f"turn {t.id}", t.eval_ns, t.inputs * 10 ** 6)
 
 
 def virtual_finds(r, report):
@@ -411,6 +423,46 @@ def virtual_finds(r, report):
         report.same("few hangs are measured", f"turn {t.id}", run, min(len(hangs), HANGS))
 
 
+def virtual_results(r, report):
+    """The depth of an input says which edge is its deepest, its third byte how it ends."""
+    ends = {"h": (TIMED_OUT, 0), "t": (TIMED_OUT, 0), "o": (5, 0), "x": (EXITED, 3), "c": (CRASHED, 8)}
+    for s in r.seeds:
+        depth, mark = int.from_bytes(s.data[:2], "little"), chr(s.data[2]) if s.size == 4 else ""
+        where = f"seed {s.id}, depth {depth} {mark}"
+        if s.turn and s.size == 2:
+            report.same("names", where, s.name, f"depth:{depth}")
+        if s.state == STORED:
+            continue
+        report.same("quarantine", where, s.state == QUARANTINED, mark == "q")
+        if mark != "q":
+            ended = ends.get(mark) or ((CRASHED, 11) if depth and depth % 97 == 0 else (RAN, 0))
+            report.same("results", where, (s.status, s.signal, r.edges[s.id][-1]), (*ended, depth % r.table.n))
+    for c in r.crashes:
+        depth = int.from_bytes(c.data[:2], "little")
+        signal = 0 if c.hang else 6 if c.name == "echo" else 8 if c.size == 4 else 11
+        report.same("signals", f"crash {c.id}, depth {depth}", c.signal, signal)
+    for i in r.instances:
+        ran = any(t.instance == i.id and t.state == COMMITTED and not t.died for t in r.turns)
+        report.check("started", i.started or not ran, f"instance {i.id} ran and is not noted as started")
+
+
+def virtual_calls(r, report):
+    """Every function on the way to the deepest edge was seen to be called, but for each third one."""
+    each, known, deepest = r.table.n // len(r.table.depths), {}, {}
+    for c in r.calls:
+        known[c.caller, c.callee] = c.round
+    for s in r.seeds:
+        if r.edges[s.id] and (s.round or s.turn is None):
+            deepest[s.round] = max(deepest.get(s.round, 0), r.edges[s.id][-1])
+    first, reached = {}, 0
+    for rnd in sorted(deepest):
+        for entry in range(each * (reached // each + 1), deepest[rnd] + 1, each):
+            if entry // each % 3:
+                first[entry - 2, entry] = rnd
+        reached = max(reached, deepest[rnd])
+    report.same("calls are learned", "all", known, first)
+
+
 def virtual_imports(r, report):
     """Fakes keep the numbers of what they were given: each delivered import once."""
     given = {}
@@ -426,6 +478,10 @@ def virtual_imports(r, report):
         report.check("imports arrive once", len(arrived) == len(set(arrived)) and set(arrived) <= mine.keys(),
                      f"{i.fuzzer}-{i.number}: {arrived}")
         report.same("delivered imports arrived", f"{i.fuzzer}-{i.number}", sorted(late - set(arrived)), [])
+        turns = [t for t in r.turns if t.instance == i.id]
+        if all(t.state == COMMITTED and not t.died for t in turns):
+            for t in turns[1:]:
+                report.same("offered", f"turn {t.id}", t.offered, sum(m.turn == t.id for m in mine.values()))
 
 
 # --- what carol says of it -------------------------------------------------------------------------------------------

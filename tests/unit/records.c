@@ -144,7 +144,10 @@ static void thin_out(struct edges *s)
 
 static void judge_one(const struct eval_input *in, struct eval_result *r)
 {
-    switch (in->size > 2 ? ((const unsigned char *)in->data)[2] : 0) {
+    unsigned char mark = in->size == 4 ? ((const unsigned char *)in->data)[2] : 0;
+    if (mark)
+        r->signal = 0;
+    switch (mark) {
     case HANG:
     case SLOW: r->status = RUN_TIMEOUT; break;
     case HUGE_: r->status = RUN_OOM; break;
@@ -264,6 +267,7 @@ static void write_table(const char *path)
 
 /* --- campaigns ---------------------------------------------------------------------------------------------- */
 static const char *here; /* DIR/NAME */
+static bool moody;       /* f1 dies in two of its turns, then not in the third */
 
 static void must(int rc, const struct err *e)
 {
@@ -297,6 +301,8 @@ static void live(struct campaign_opts o, int steps)
         must(campaign_begin(c, &e), &e);
     for (int i = 0; i < steps; i++) {
         f.odd = ODD_EDGES;
+        if (moody)
+            f.dies = f.resumes / (uint64_t)f.n_arms % 3 < 2 ? 1 : -1;
         f.odd_turn = f.dies >= 0 ? f.resumes + 1 : 0;
         if (!loop_step(l, -1))
             break;
@@ -412,6 +418,13 @@ static void deaths(void)
     go_on("equal", 2, 9000, -1);
 }
 
+static void never_three_in_a_row(void)
+{
+    moody = true;
+    live(options("equal", 1, 3600), 150);
+    moody = false;
+}
+
 /* More than one turn may import: by number, and by size. */
 static void seeds_of(struct campaign_opts *o, unsigned n, size_t size)
 {
@@ -492,6 +505,7 @@ static const struct {
     {"random_new_only", 2, random_new_only},
     {"single", 2, single},
     {"deaths", 3, deaths},
+    {"never_three_in_a_row", 3, never_three_in_a_row},
     {"many", 2, many},
     {"large", 2, large},
     {"late", 4, late},
