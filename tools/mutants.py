@@ -91,6 +91,8 @@ def token_mutants(name, n, line):
             replace = SWAPS[text]
         elif kind == "number" and text.isdigit() and not re.search(r"\[$", line[:m.start()]):
             replace = ["1"] if text == "0" else ["0", "2"] if text == "1" else [str(int(text) + 1)]
+        if text == "<" and re.search(r"(\w+) < 0 \? \1 : 0", line):
+            replace = []  # the same
         for r in replace:
             yield Mutant(name, n, line, line[:m.start()] + r + line[m.end():], f"{text} -> {r or 'nothing'}")
 

@@ -345,9 +345,14 @@ def crashes(r, report):
         report.check("few hangs are measured", run <= HANGS, f"turn {t.id}: {run}")
     if r.settings.get("state") in ("ended", "interrupted"):
         for folder, hang in (("crashes", 0), ("hangs", 1)):
-            files = {f.name.rsplit("-", 1)[-1] for f in (r.out / folder).glob("*")}
-            want = {c.hash.hex()[:16] for c in r.crashes if c.hang == hang}
-            report.same(f"{folder} are files too", "missing", sorted(want - files), [])
+            files = {f.name.rsplit("-", 1)[-1]: f for f in (r.out / folder).glob("*")}
+            for c in r.crashes:
+                if c.hang == hang:
+                    file = files.get(c.hash.hex()[:16])
+                    finder = r.fuzzers[c.arm] if c.arm >= 0 else ""
+                    name = f"{finder}-" if hang else f"{finder}-sig{c.signal}-"
+                    report.check(f"{folder} are files too", file is not None and file.read_bytes() == r.data(c)
+                                 and (not finder or file.name.startswith(name)), f"crash {c.id}: {file}")
 
 
 # --- accounts -----------------------------------------------------------------------------------------------------

@@ -335,10 +335,22 @@ static void live_often(struct campaign_opts first, const char *scheduler, int jo
     go_on(scheduler, jobs, budget_s, -1);
 }
 
+/* The copies for people, which a resume writes again. */
+static void lose_copies(void)
+{
+    for (const char *const *name = (const char *const[]){"out/crashes", "out/hangs", NULL}; *name;
+         name++) {
+        char *dir = fs_join(here, *name);
+        must(fs_remove_tree(dir, NULL), &(struct err){.msg = "cannot remove the copies"});
+        free(dir);
+    }
+}
+
 static void equal(void)
 {
     f.lost_answers = 3;
     live(options("equal", 1, 3 * 3600), -1);
+    lose_copies();
     go_on("equal", 1, 4 * 3600, -1);
 }
 
@@ -367,22 +379,12 @@ static void autofz(void)
     live_often(options("autofz", 3, 2 * 3600), "autofz", 3, 6, 3600);
 }
 
-/* Ends where a round does: the next life's first decision is the first to know of the new one. */
-static void end_with_rounds(const char *scheduler, int jobs, int rounds)
-{
-    live(options(scheduler, jobs, 600), -1);
-    for (int i = 2; i <= rounds; i++)
-        go_on(scheduler, jobs, 600 * i, -1);
-}
-
-static void autofz_rounds(void)
-{
-    end_with_rounds("autofz", 2, 5);
-}
-
+/* Its lives end where its rounds do. */
 static void legion(void)
 {
-    end_with_rounds("legion", 3, 7);
+    live(options("legion", 3, 600), -1);
+    for (int i = 2; i <= 7; i++)
+        go_on("legion", 3, 600 * i, -1);
 }
 
 /* Shares only what opens an edge. */
@@ -421,7 +423,7 @@ static void deaths(void)
 static void never_three_in_a_row(void)
 {
     moody = true;
-    live(options("equal", 1, 3600), 150);
+    live(options("equal", 1, 3600), 700);
     moody = false;
 }
 
@@ -464,7 +466,7 @@ static void late(void)
         f.stray = steps % 5 ? 0 : 601 + (uint16_t)(steps * 10);
         go_on("random", 3, steps % 2 ? 1 : 4 * 3600, steps % 5 ? steps : 40 + steps);
     }
-    f.stray = 701;
+    f.stray = 901;
     go_on("random", 3, 3600, -1);
 }
 
@@ -500,7 +502,6 @@ static const struct {
     {"phase", 3, phase},
     {"bandfuzz", 3, bandfuzz},
     {"autofz", 4, autofz},
-    {"autofz_rounds", 4, autofz_rounds},
     {"legion", 4, legion},
     {"random_new_only", 2, random_new_only},
     {"single", 2, single},
