@@ -86,8 +86,9 @@ def numbering(r, report):
         report.same("the state is the scheduler's", "learner", r.learner and r.learner[1][:len(head)], head)
     told = [e.kind for e in r.events]
     report.same("the start is told", "events", told[:1], ["start"])
-    if r.settings.get("state") == "ended":
-        report.same("the end is told", "events", told[-1:], ["end"])
+    why = r.events[-1].text if told[-1:] == ["end"] else ""
+    state = "running" if not why else "interrupted" if why in ("interrupted", "failed") else "ended"
+    report.same("the end is told", f"events: {why}", r.settings.get("state"), state)
 
 
 def decisions(r, report):

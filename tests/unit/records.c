@@ -29,6 +29,11 @@ static struct {
     int64_t id;
     unsigned char data[2];
 } given; /* the newest import, and to whom */
+static struct loop *loop;
+static struct {
+    const struct instance *in;
+    int64_t at;
+} resumed[32]; /* since when each instance runs */
 
 static void add_find(struct harvest *h, enum find_kind kind, uint16_t depth, enum mark mark,
                      unsigned char number)
@@ -109,6 +114,29 @@ static int saving_deliver(struct instance *in, uint64_t batch, const struct inpu
     return fake_ops->deliver(in, batch, v, n, e);
 }
 
+static int64_t *since(const struct instance *in)
+{
+    size_t i = 0;
+    while (resumed[i].in && resumed[i].in != in)
+        i++;
+    BUG_ON(i + 1 == sizeof resumed / sizeof *resumed);
+    resumed[i].in = in;
+    return &resumed[i].at;
+}
+
+static int saving_resume(struct instance *in, const struct turn_quota *q, int cpu, struct err *e)
+{
+    *since(in) = loop_now(loop);
+    return fake_ops->resume(in, q, cpu, e);
+}
+
+/* A turn that is cut lasted until now. */
+static void saving_suspend(struct instance *in)
+{
+    in->report.active_ns = loop_now(loop) - *since(in);
+    fake_ops->suspend(in);
+}
+
 static int open_saving(void *arg, struct instance **out, const struct instance_opts *o,
                        struct err *e)
 {
@@ -120,6 +148,8 @@ static int open_saving(void *arg, struct instance **out, const struct instance_o
     saving.harvest = saving_harvest;
     saving.harvested = saving_harvested;
     saving.deliver = saving_deliver;
+    saving.resume = saving_resume;
+    saving.suspend = saving_suspend;
     (*out)->ops = &saving;
     return 0;
 }
@@ -268,6 +298,8 @@ static void write_table(const char *path)
 /* --- campaigns ---------------------------------------------------------------------------------------------- */
 static const char *here; /* DIR/NAME */
 static bool moody;       /* f1 dies in two of its turns, then not in the third */
+static bool hopeless;    /* the campaign must fail */
+static int64_t cut_s[2]; /* asked to end after so many seconds, and once more; 0: not */
 
 static void must(int rc, const struct err *e)
 {
@@ -282,6 +314,11 @@ static struct campaign_opts options(const char *scheduler, int jobs, int64_t bud
     return fakes_options(here, scheduler, f.n_arms, jobs, budget_s);
 }
 
+static void on_cut(void *arg)
+{
+    campaign_interrupt(arg);
+}
+
 /* So many steps of the loop, then gone as with kill -9; steps < 0: to its end.  Whoever dies has found something
  * before. */
 static void live(struct campaign_opts o, int steps)
@@ -294,8 +331,16 @@ static void live(struct campaign_opts o, int steps)
     env.open_instance = open_saving;
     env.open_evaluator = open_judge;
     given.in = NULL;
+    loop = l;
+    memset(resumed, 0, sizeof resumed);
     must(campaign_new(&c, &o, &env, NULL, &e), &e);
-    if (steps < 0)
+    struct timer cut[2] = {{.fn = on_cut, .arg = c}, {.fn = on_cut, .arg = c}};
+    for (int i = 0; i < 2; i++)
+        if (cut_s[i])
+            loop_timer(l, &cut[i], (1000 + cut_s[i]) * NS_PER_S);
+    if (steps < 0 && hopeless)
+        must(campaign_run(c, &e) < 0 ? 0 : -1, &(struct err){.msg = "it did not fail"});
+    else if (steps < 0)
         must(campaign_run(c, &e), &e);
     else
         must(campaign_begin(c, &e), &e);
@@ -443,6 +488,50 @@ static void seeds_of(struct campaign_opts *o, unsigned n, size_t size)
     free(data);
 }
 
+/* Initial seeds that crash, hang, leave or need too much are set aside. */
+static void bad_seeds(bool all)
+{
+    static const unsigned char marks[] = {HANG, HUGE_, QUIET, LEAVES};
+    struct campaign_opts o = options("equal", 2, 600);
+    for (size_t i = 0; i < sizeof marks - all; i++) {
+        char *path = str_fmt("%s/seed-%zu", here, i);
+        unsigned char data[4] = {(unsigned char)(30 + i), 0, marks[i], 0};
+        must(fs_write_quick(path, data, 4, NULL), &(struct err){.msg = "cannot write a seed"});
+        strv_take(&o.seeds, path);
+    }
+    must(fs_write_quick(o.seeds.v[0], all ? "\141\0" : "\2\0", 2, NULL), &(struct err){0});
+    hopeless = all;
+    live(o, -1);
+    hopeless = false;
+}
+
+static void some_bad_seeds(void)
+{
+    bad_seeds(false);
+}
+
+static void all_bad_seeds(void)
+{
+    bad_seeds(true);
+}
+
+/* Ctrl-C, once and twice, before and between turns. */
+static void interrupted(void)
+{
+    cut_s[0] = 500;
+    live(options("contextual", 2, 3600), -1);
+    cut_s[1] = 501;
+    cut_s[0] = 500;
+    go_on("contextual", 2, 0, -1);
+    cut_s[0] = cut_s[1] = 50;
+    go_on("contextual", 2, 0, -1);
+    cut_s[0] = cut_s[1] = 0;
+    struct campaign_opts o = options("contextual", 2, 0);
+    o.resume = o.stop_on_crash = true;
+    live(o, -1);
+    go_on("contextual", 2, 3600, 60);
+}
+
 static void many(void)
 {
     struct campaign_opts o = options("equal", 1, 960);
@@ -507,6 +596,9 @@ static const struct {
     {"single", 2, single},
     {"deaths", 3, deaths},
     {"never_three_in_a_row", 3, never_three_in_a_row},
+    {"some_bad_seeds", 2, some_bad_seeds},
+    {"all_bad_seeds", 2, all_bad_seeds},
+    {"interrupted", 3, interrupted},
     {"many", 2, many},
     {"large", 2, large},
     {"late", 4, late},
