@@ -13,6 +13,8 @@ from campaign_kit import (COMMITTED, LATE, VOID, Carol, Tap, orphan_segments, ow
                           twice_imported, unharvested)
 
 CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+import fold
 TOTE = ROOT / "examples" / "tote"
 TEMP = Path(tempfile.mkdtemp(prefix="carol-campaign-"))
 TEMP.chmod(0o755)
@@ -54,6 +56,9 @@ def replays(what, out):
     r = carol.json("replay", out, "--json")
     ok(r.get("decisions", 0) > 0 and r.get("decisions") == r.get("matched")
        and r.get("first_mismatch", 0) is None and r.get("state_equal"), f"{what}: every decision replays as logged", r)
+    report = fold.judge(out, carol=carol.binary)
+    ok(not report.wrong and report.looks.get("reward"), f"{what}: the oracle computes the same from the record"
+       f" ({sum(report.looks.values())} values)", report.text(20))
 
 
 def unfinished(out):
