@@ -271,7 +271,7 @@ class Lab:
 # --- the account ------------------------------------------------------------------------------------------------
 
 def excused():
-    """{(file, old line, new line): reason} of tools/mutants.ignore."""
+    """{(file, old line, new line, line after it or None for any): reason} of tools/mutants.ignore."""
     known, block = {}, []
     path = ROOT / "tools" / "mutants.ignore"
     for line in (path.read_text().splitlines() if path.exists() else []) + [""]:
@@ -281,7 +281,8 @@ def excused():
             block.append(line)
         elif block:
             name, old, new, *reason = block
-            known[name.strip(), old[1:].strip(), new[1:].strip()] = " ".join(r.strip() for r in reason)
+            after = reason.pop(0)[1:].strip() if reason and reason[0].startswith("=") else None
+            known[name.strip(), old[1:].strip(), new[1:].strip(), after] = " ".join(r.strip() for r in reason)
             block = []
     return known
 
@@ -314,6 +315,13 @@ def fingerprint(tree, part):
         if f.is_file() and "__pycache__" not in f.parts:
             h.update(str(f.relative_to(tree)).encode() + f.read_bytes())
     return h.hexdigest()[:12]
+
+
+def excuse(excuses, tree, m):
+    lines = (tree / m.file).read_text().splitlines()
+    after = lines[m.line].strip() if m.line < len(lines) else ""
+    key = (m.file, m.old.strip(), m.new.strip())
+    return excuses.get((*key, after)) or excuses.get((*key, None))
 
 
 def chosen(args):
@@ -363,8 +371,9 @@ def main():
             source = hashlib.sha256((lab.tree / m.file).read_bytes()).hexdigest()[:12]
             key = f"{m.file}:{m.line}:{m.new.strip()}:{source}:{tests}"
             began = time.monotonic()
-            if (m.file, m.old.strip(), m.new.strip()) in excuses:
-                verdict, by = "equivalent", excuses[m.file, m.old.strip(), m.new.strip()]
+            reason = excuse(excuses, lab.tree, m)
+            if reason:
+                verdict, by = "equivalent", reason
             elif key in known:
                 verdict, by = known[key]
             else:
