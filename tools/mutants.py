@@ -183,10 +183,10 @@ class Lab:
         found = []
         for t in json.loads(out):
             unit = any(s.split(":")[-1] == "unit" for s in t["suite"])
-            if t["name"] in self.only or not self.only and (unit or t["name"] in self.system):
+            if unit and (not self.only or t["name"] in self.only) or not unit and t["name"] in self.system:
                 command = t["cmd"] + (["-x"] if t["name"] == "oracle" else [])
                 made = [f for f in (os.path.relpath(build / w, build) for w in t["cmd"]) if f in files]
-                found.append((t["name"], command, made))
+                found.append((t["name"] if unit else f"system {t['name']}", command, made))
         return found
 
     def measure(self):
@@ -342,7 +342,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", help="files whose path begins so, instead of campaign, journal, store and fuzzer")
     p.add_argument("--system", default="", help="system tests to run, too: arms_afl,campaign,...")
-    p.add_argument("--tests", default="", help="only these tests")
+    p.add_argument("--tests", default="", help="only these unit tests")
     p.add_argument("--dir", default=str(ROOT / "build-mutants"))
     p.add_argument("--list", action="store_true", help="print them and do nothing")
     args = p.parse_args()
