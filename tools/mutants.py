@@ -183,10 +183,10 @@ class Lab:
         found = []
         for t in json.loads(out):
             unit = any(s.split(":")[-1] == "unit" for s in t["suite"])
-            if t["name"] in self.only or not self.only and (unit or t["name"] in self.system):
+            if unit and (not self.only or t["name"] in self.only) or not unit and t["name"] in self.system:
                 command = t["cmd"] + (["-x"] if t["name"] == "oracle" else [])
                 made = [f for f in (os.path.relpath(build / w, build) for w in t["cmd"]) if f in files]
-                found.append((t["name"], command, made))
+                found.append((t["name"] if unit else f"system {t['name']}", command, made))
         return found
 
     def measure(self):
@@ -202,7 +202,8 @@ class Lab:
 
     def measured(self):
         for b in (self.counted, self.build):
-            code, out = self.ninja(b, *{target for _, _, made in self.listed(b) for target in made})
+            targets = {target for _, _, made in self.listed(b) for target in made}
+            code, out = self.ninja(b, *([] if self.system else targets))  # system tests need the runtimes, too
             if code:
                 sys.exit(f"mutants: the copy cannot be built:\n{out[-3000:]}")
         executed = collections.defaultdict(lambda: collections.defaultdict(set))  # file -> line -> tests
@@ -271,7 +272,7 @@ class Lab:
 # --- the account ------------------------------------------------------------------------------------------------
 
 def excused():
-    """{(file, old line, new line): reason} of tools/mutants.ignore."""
+    """{(file, old line, new line, line after it or None for any): reason} of tools/mutants.ignore."""
     known, block = {}, []
     path = ROOT / "tools" / "mutants.ignore"
     for line in (path.read_text().splitlines() if path.exists() else []) + [""]:
@@ -281,7 +282,8 @@ def excused():
             block.append(line)
         elif block:
             name, old, new, *reason = block
-            known[name.strip(), old[1:].strip(), new[1:].strip()] = " ".join(r.strip() for r in reason)
+            after = reason.pop(0)[1:].strip() if reason and reason[0].startswith("=") else None
+            known[name.strip(), old[1:].strip(), new[1:].strip(), after] = " ".join(r.strip() for r in reason)
             block = []
     return known
 
@@ -316,6 +318,13 @@ def fingerprint(tree, part):
     return h.hexdigest()[:12]
 
 
+def excuse(excuses, tree, m):
+    lines = (tree / m.file).read_text().splitlines()
+    after = lines[m.line].strip() if m.line < len(lines) else ""
+    key = (m.file, m.old.strip(), m.new.strip())
+    return excuses.get((*key, after)) or excuses.get((*key, None))
+
+
 def chosen(args):
     prefixes = tuple(args.only.split(",")) if args.only else MODULES
     found = []
@@ -334,7 +343,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", help="files whose path begins so, instead of campaign, journal, store and fuzzer")
     p.add_argument("--system", default="", help="system tests to run, too: arms_afl,campaign,...")
-    p.add_argument("--tests", default="", help="only these tests")
+    p.add_argument("--tests", default="", help="only these unit tests")
     p.add_argument("--dir", default=str(ROOT / "build-mutants"))
     p.add_argument("--list", action="store_true", help="print them and do nothing")
     args = p.parse_args()
@@ -363,8 +372,9 @@ def main():
             source = hashlib.sha256((lab.tree / m.file).read_bytes()).hexdigest()[:12]
             key = f"{m.file}:{m.line}:{m.new.strip()}:{source}:{tests}"
             began = time.monotonic()
-            if (m.file, m.old.strip(), m.new.strip()) in excuses:
-                verdict, by = "equivalent", excuses[m.file, m.old.strip(), m.new.strip()]
+            reason = excuse(excuses, lab.tree, m)
+            if reason:
+                verdict, by = "equivalent", reason
             elif key in known:
                 verdict, by = known[key]
             else:

@@ -104,7 +104,7 @@ class Record:
         self.turn_ns = int(self.settings["turn_ns"])
         self.reward = self.settings["reward"]
         self.reward = REWARDS.get(self.reward, self.reward)
-        self.new_only = self.settings["neutral_filter"] == "1"
+        self.new_only = self.settings.get("neutral_filter") == "1"
         self.table = Table(table or self.own_table())
         self.turn = {t.id: t for t in self.turns}
         self.seed = {s.id: s for s in self.seeds}
