@@ -52,6 +52,8 @@ DECLARES = re.compile(r"^\s*((static|const|struct \w+|enum \w+|u?int\d*(_t)?|cha
 NO_MATTER = re.compile(r"^(log_\w+|free|close|\w+_free|\w+_fini|va_end|BUG|BUG_ON|\(void\))\s*\(?")
 TEXT = re.compile(r"\b(log_\w+|err_\w+|BUG|BUG_ON|campaign_note|snprintf|str_fmt|buf_printf|assert\w*)\s*\(")
 
+SAME = re.compile(r"\b(\w+) < 0( \? \1 : 0)")  # of 0 and less itself: <= 0 and < 1 say the same
+
 Mutant = collections.namedtuple("Mutant", "file line old new what")
 
 
@@ -91,8 +93,9 @@ def token_mutants(name, n, line):
             replace = SWAPS[text]
         elif kind == "number" and text.isdigit() and not re.search(r"\[$", line[:m.start()]):
             replace = ["1"] if text == "0" else ["0", "2"] if text == "1" else [str(int(text) + 1)]
-        if text == "<" and re.search(r"(\w+) < 0 \? \1 : 0", line):
-            replace = []  # the same
+        same = SAME.search(line)
+        if same and same.start() <= m.start() < same.start(2) and text in "<0":
+            replace = []
         for r in replace:
             yield Mutant(name, n, line, line[:m.start()] + r + line[m.end():], f"{text} -> {r or 'nothing'}")
 
