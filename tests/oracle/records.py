@@ -62,7 +62,7 @@ CHANGES = [
      "they keep name and parent"),
     ("quick", "UPDATE turns SET active_ns = active_ns - 1 WHERE id = 9", "the length of a turn"),
     ("phase", "UPDATE settings SET value = 9 WHERE key = 'seed'", "choice"),
-    ("contextual", "UPDATE settings SET value = 9 WHERE key = 'seed'", "choice"),
+    ("contextual", "UPDATE settings SET value = 9 WHERE key = 'seed'", "features"),
     ("autofz", "UPDATE settings SET value = 9 WHERE key = 'seed'", "choice"),
     ("legion", "UPDATE settings SET value = 9 WHERE key = 'seed'", "choice"),
     ("short_budget", "UPDATE settings SET value = 12345 WHERE key = 'no_predecessor'", "edges without a predecessor"),
