@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Small mistakes put into the C code one at a time: do the tests see them?
 
-    tools/mutants.py [-n N] [--seed S] [--only PREFIX,...] [--system TEST,...] [--tests TEST,...] [--dir DIR] [--list]
+    tools/mutants.py [-n N] [--seed S] [--only PREFIX,...] [--system TEST,...] [--tests TEST,...] [-j N] [--dir DIR]
+                     [--list]
 
 Works in a copy of the tree (DIR, default build-mutants), built without optimisation.  One run of every test with
 coverage says which tests execute which line; a mutant is then compiled (one object, one link per test) and run through
@@ -12,16 +13,19 @@ those tests, quickest first, until one fails.  A mutant is
     not compiled  the compiler refused it; counts for nothing
     equivalent    listed in tools/mutants.ignore with the reason why it changes nothing that a test could see
 
-DIR/log.jsonl has one line per mutant; what is in it is not tried again while its file and the tests are the same.
+DIR/log.jsonl has one line per mutant.  A mutant that was caught is not tried again while its file is the same, one that
+survived not while the tests are the same, too: add tests, then run it again.  Delete the log when tests were removed.
 Exit 0: at least 90 % of the others are caught; 1: fewer.  Minutes to hours, not part of `make test`.
 """
 import argparse
 import collections
+import concurrent.futures
 import contextlib
 import gzip
 import hashlib
 import json
 import os
+import queue
 import random
 import re
 import shutil
@@ -252,9 +256,19 @@ class Lab:
         names = set(lines[near[0]]) if near else {t for tests in lines.values() for t in tests}
         return sorted((n for n in names if n in self.tests), key=lambda n: self.tests[n][2])
 
-    def attempt(self, mutant, tests):
+    def places(self, n):
+        """So many copies of tree and build, to work in at the same time; the first is the one we have."""
+        yield self.dir
+        for i in range(1, n):
+            place = self.dir / f"place-{i}"
+            shutil.rmtree(place, ignore_errors=True)
+            for d in (self.tree, self.build):
+                shutil.copytree(d, place / d.name, symlinks=True)
+            yield place
+
+    def attempt(self, place, mutant, tests):
         """('caught', by) or ('survived', '') or ('not compiled', '')"""
-        path = self.tree / mutant.file
+        path, build = place / "tree" / mutant.file, place / "build"
         was = path.read_text()
         lines = was.splitlines()
         lines[mutant.line - 1] = mutant.new
@@ -262,10 +276,12 @@ class Lab:
         try:
             for name in tests:
                 command, made, seconds = self.tests[name]
-                code, out = self.ninja(self.build, *made)
+                code, out = self.ninja(build, *made)
                 if code:
                     return "not compiled", out[-500:]
-                if run(self.box + command, self.build, 4 * seconds + PATIENCE)[0] != 0:
+                command = [w.replace(str(self.dir / "build"), str(build)).replace(str(self.tree), str(place / "tree"))
+                           for w in command]
+                if run(self.box + command, build, 4 * seconds + PATIENCE)[0] != 0:
                     return "caught", name
             return "survived", ""
         finally:
@@ -340,6 +356,42 @@ def chosen(args):
     return found[:args.n] if args.n else found, len(found), excuses
 
 
+class Work:
+    """One mutant after the other, at several places at a time; what is known is remembered in the log."""
+
+    def __init__(self, lab, executed, excuses, tests, jobs):
+        self.lab, self.executed, self.excuses, self.tests = lab, executed, excuses, tests
+        self.log, self.known, self.free = lab.dir / "log.jsonl", {}, queue.SimpleQueue()
+        for line in self.log.read_text().splitlines() if self.log.exists() else []:
+            r = json.loads(line)
+            if r["verdict"] != "survived" or r["tests"] == tests:
+                self.known[r["key"]] = (r["verdict"], r["by"])
+        for place in lab.places(jobs):
+            self.free.put(place)
+
+    def one(self, m):
+        began = time.monotonic()
+        return (m, *self.verdict(m), time.monotonic() - began)
+
+    def verdict(self, m):
+        reason = excuse(self.excuses, ROOT, m)
+        if reason:
+            return "equivalent", reason
+        source = hashlib.sha256((ROOT / m.file).read_bytes()).hexdigest()[:12]
+        key = f"{m.file}:{m.line}:{m.new.strip()}:{source}"
+        if key in self.known:
+            return self.known[key]
+        relevant = self.lab.relevant(self.executed, m)
+        place = self.free.get()
+        verdict, by = self.lab.attempt(place, m, relevant)
+        self.free.put(place)
+        by = by if relevant else "no test executes it"
+        with self.log.open("a") as out:
+            out.write(json.dumps({"key": key, "tests": self.tests, "verdict": verdict, "by": by, "diff": diff(m)})
+                      + "\n")
+        return verdict, by
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("-n", type=int, default=200, help="how many, drawn at random; 0: all")
@@ -347,6 +399,7 @@ def main():
     p.add_argument("--only", help="files whose path begins so, instead of campaign, journal, store and fuzzer")
     p.add_argument("--system", default="", help="system tests to run, too: arms_afl,campaign,...")
     p.add_argument("--tests", default="", help="only these unit tests")
+    p.add_argument("-j", dest="jobs", type=int, default=1, help="how many at a time")
     p.add_argument("--dir", default=str(ROOT / "build-mutants"))
     p.add_argument("--list", action="store_true", help="print them and do nothing")
     args = p.parse_args()
@@ -363,32 +416,13 @@ def main():
     executed = lab.measure()
     idle = sum(not lab.relevant(executed, m) for m in todo)
     print(f"# {idle} of them are on lines that no test executes", flush=True)
-    tests = f"{fingerprint(lab.tree, 'tests')}:{args.system}:{args.tests}"
-    log = directory / "log.jsonl"
-    known = {}
-    for line in log.read_text().splitlines() if log.exists() else []:
-        r = json.loads(line)
-        known[r["key"]] = (r["verdict"], r["by"])
+    work = Work(lab, executed, excuses, f"{fingerprint(lab.tree, 'tests')}:{args.system}:{args.tests}", args.jobs)
     results = []
-    with log.open("a") as out:
-        for n, m in enumerate(todo, 1):
-            source = hashlib.sha256((lab.tree / m.file).read_bytes()).hexdigest()[:12]
-            key = f"{m.file}:{m.line}:{m.new.strip()}:{source}:{tests}"
-            began = time.monotonic()
-            reason = excuse(excuses, lab.tree, m)
-            if reason:
-                verdict, by = "equivalent", reason
-            elif key in known:
-                verdict, by = known[key]
-            else:
-                relevant = lab.relevant(executed, m)
-                verdict, by = lab.attempt(m, relevant)
-                by = by if relevant else "no test executes it"
-                out.write(json.dumps({"key": key, "verdict": verdict, "by": by, "diff": diff(m)}) + "\n")
-                out.flush()
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for n, (m, verdict, by, seconds) in enumerate(pool.map(work.one, todo), 1):
             results.append((m, verdict, by))
             print(f"{n}/{len(todo)} {verdict} {m.file}:{m.line} {m.what} {by if verdict != 'not compiled' else ''}"
-                  f" ({time.monotonic() - began:.1f} s)", flush=True)
+                  f" ({seconds:.1f} s)", flush=True)
             if verdict == "survived":
                 print(diff(m), flush=True)
     return 0 if summary(results) else 1
