@@ -317,6 +317,12 @@ def parts(due, limit):
     return [due[:limit]]
 
 
+def hang_ns(r, s):
+    """What measuring it took: two runs, by CPU time or, if it sleeps, by the clock."""
+    limit_us = 1000 * int(r.settings["timeout_ms"])
+    return 2000 * (s.cpu_us if s.cpu_us >= limit_us // 2 else 5 * limit_us + 10 ** 6)
+
+
 def crashes(r, report):
     kept = {(c.hang, c.hash) for c in r.crashes}
     given = {(i.instance, r.seed[i.seed].hash) for i in r.imports}
@@ -349,9 +355,9 @@ def crashes(r, report):
         run = sum(c.hash in by_hash and by_hash[c.hash].turn == t.id for c in hangs)
         report.check("few hangs are measured", run <= HANGS, f"turn {t.id}: {run}")
     measured = [by_hash[c.hash] for c in r.crashes if c.hang and not c.by_eval and c.hash in by_hash]
-    spent = sum(2 * s.cpu_us * 1000 for s in measured)
-    lives_ = sum(e.kind in ("start", "resume") for e in r.events)
-    slack = lives_ * r.workers * HANGS * 2 * int(r.settings["timeout_ms"]) * 10 ** 6  # under way, and the first of a life
+    spent = sum(hang_ns(r, s) for s in measured)
+    begun = sum(e.kind in ("start", "resume") for e in r.events)
+    slack = begun * r.workers * HANGS * 12 * int(r.settings["timeout_ms"]) * 10 ** 6  # those under way
     report.check("hangs take little time", spent <= r.clock * r.workers // 50 + slack, f"{spent} ns of {r.clock}")
     if r.settings["state"] in ("ended", "interrupted"):
         for folder, hang in (("crashes", 0), ("hangs", 1)):
@@ -420,8 +426,8 @@ def virtual_hangs(r, report):
     for t in r.turns if r.workers == 1 else []:
         hangs = {c.hash for c in r.crashes if c.turn == t.id and c.hang}
         since = max(at for at in begun if at <= t.parked_ns)
-        spent = sum(2 * s.cpu_us * 1000 for s in r.seeds if s.status == TIMED_OUT and s.turn
-                    and since <= r.turn[s.turn].end_ns <= t.parked_ns and r.turn[s.turn].round)
+        done = {u.id for u in r.turns if u.round and since <= u.end_ns <= t.parked_ns}
+        spent = sum(hang_ns(r, s) for s in r.seeds if s.status == TIMED_OUT and s.turn in done)
         left = ((t.parked_ns - since) * r.workers // 50 - spent) // each
         most = min(HANGS, max(left, 0 if spent else 1, 0))
         run = sum(s.hash in hangs for s in r.found_in.get(t.id, []))

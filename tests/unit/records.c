@@ -227,7 +227,7 @@ static void judge_one(const struct eval_input *in, struct eval_result *r)
     case HANG:
     case SLOW:
         r->status = RUN_TIMEOUT;
-        r->cpu_us = 1000 * limit_ms;
+        r->cpu_us = mark == HANG ? 1000 * limit_ms : 0; /* a slow one sleeps */
         break;
     case HUGE_: r->status = RUN_OOM; break;
     case LEAVES:
