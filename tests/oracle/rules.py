@@ -541,9 +541,13 @@ def check_status(r, report, fold, carol):
         for key, value in own.items():
             report.same("status", f"{name}: {key}", f[key], value)
         near(report, f"{name}: active_s", f["active_s"], active / 1e9)
+        near(report, f"{name}: startup_s", f["startup_s"], sum(t.startup_ns for t in mine) / 1e9)
         near(report, f"{name}: share", f["share"], active / total if total else 0.0)
         rewards = [t.reward for t in sorted(mine, key=lambda t: t.round) if t.state == COMMITTED]
         near(report, f"{name}: last_reward", f["last_reward"] or 0.0, rewards[-1] if rewards else 0.0)
+    for n, slot in r.slots.items():
+        for name in ("start", "fuzz", "eval", "idle", "wall"):
+            near(report, f"slot {n}: {name}", s["slots"][n][f"{name}_s"], getattr(slot, f"{name}_ns") / 1e9)
 
 
 def near(report, where, said, computed):

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "journal/json.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,6 +153,20 @@ static void a_campaign_says_what_moved_it(void **state)
     journal_close(&j);
 }
 
+/* All cores that we may use. */
+static void without_a_word_it_uses_all_cores(void **state)
+{
+    (void)state;
+    struct settings s;
+    struct err e = {0};
+    cpu_set_t may;
+    assert_int_equal(sched_getaffinity(0, sizeof may, &may), 0);
+    assert_int_equal(settings_defaults(&s, &e), 0);
+    assert_int_equal(s.jobs, CPU_COUNT(&may));
+    assert_string_equal(s.scheduler, "contextual");
+    settings_free(&s);
+}
+
 static void its_state_adds_up(void **state)
 {
     (void)state;
@@ -164,6 +179,7 @@ static void its_state_adds_up(void **state)
     assert_string_equal(text(o, "state"), "ended");
     assert_int_equal(json_object_size(json_object_get(o, "fuzzers")), 3);
     assert_int_equal(json_array_size(json_object_get(o, "slots")), 2);
+    assert_int_equal(st.tally.n_arms, 3);
     assert_int_equal(tally_find(&st.tally, "f2"), 2);
     assert_int_equal(tally_find(&st.tally, "f3"), -1);
     assert_string_equal(st.tally.arm[0].name, "f0");
@@ -180,6 +196,7 @@ int main(void)
         cmocka_unit_test(signals_that_decided_are_named),
         cmocka_unit_test(the_strongest_signal_comes_first),
         cmocka_unit_test(a_campaign_says_what_moved_it),
+        cmocka_unit_test(without_a_word_it_uses_all_cores),
         cmocka_unit_test(its_state_adds_up),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

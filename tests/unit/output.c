@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "fuzzer/output.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,6 +139,16 @@ static void a_new_life_goes_on_behind_it(void **state)
     assert_string_equal(logged("log"), "first\nsecond\n");
 }
 
+/* At the end of the pipe no call fails, and errno is what another one left. */
+static void an_end_is_no_interruption(void **state)
+{
+    (void)state;
+    print("last\n");
+    errno = EINTR;
+    output_close(&o);
+    assert_string_equal(logged("log"), "last\n");
+}
+
 static void a_long_line_is_cut(void **state)
 {
     (void)state;
@@ -159,6 +170,7 @@ int main(void)
         T(the_log_is_bounded),
         T(a_new_life_goes_on_behind_it),
         T(a_long_line_is_cut),
+        T(an_end_is_no_interruption),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

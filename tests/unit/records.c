@@ -585,6 +585,14 @@ static void interrupted(void)
     go_on("contextual", 2, 3600, 60);
 }
 
+/* Its last word is that it was interrupted. */
+static void cut_short(void)
+{
+    cut_s[0] = 500;
+    live(options("random", 2, 3600), -1);
+    cut_s[0] = 0;
+}
+
 static void many(void)
 {
     struct settings o = options("equal", 1, 960);
@@ -652,6 +660,7 @@ static const struct {
     {"some_bad_seeds", 2, some_bad_seeds},
     {"all_bad_seeds", 2, all_bad_seeds},
     {"interrupted", 3, interrupted},
+    {"cut_short", 2, cut_short},
     {"many", 2, many},
     {"large", 2, large},
     {"late", 4, late},
