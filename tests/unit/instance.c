@@ -26,10 +26,10 @@
 
 /* How the fuzzer is to be played; in ms, and in naps of one, which a SIGSTOP only delays. */
 static struct {
-    int start;  /* start-up */
-    int cycle;  /* one cycle */
-    int deaf;   /* every safe point but the first comes so long after the one before */
-    int cycles; /* then it dies; 0: never, -1: before the first safe point */
+    int start;    /* start-up */
+    int cycle;    /* one cycle */
+    int deaf;     /* every safe point but the first comes so long after the one before */
+    int cycles;   /* then it dies; 0: never, -1: before the first safe point */
     bool refuses; /* it cannot even be called */
 } play;
 
@@ -111,9 +111,11 @@ static uint64_t arm_taken(struct live *lv)
     return 0;
 }
 
-static const struct arm arm_played = {
-    .name = "played", .prepare = arm_prepare, .command = arm_command, .taken = arm_taken,
-    .line = arm_line};
+static const struct arm arm_played = {.name = "played",
+                                      .prepare = arm_prepare,
+                                      .command = arm_command,
+                                      .taken = arm_taken,
+                                      .line = arm_line};
 
 /* --- the supervisor ----------------------------------------------------------------------------------- */
 

@@ -101,7 +101,8 @@ static void signals_that_decided_are_named(void **state)
     json_t *o = explain_turn_json(&j, &x, ""), *w = json_object_get(o, "without");
     assert_int_equal(json_object_size(w), 2);
     assert_string_equal(text(w, signal_name(0)), j.arms[x.without[0]]);
-    assert_string_equal(text(w, signal_name(SIGNAL_COUNT - 1)), j.arms[x.without[SIGNAL_COUNT - 1]]);
+    assert_string_equal(text(w, signal_name(SIGNAL_COUNT - 1)),
+                        j.arms[x.without[SIGNAL_COUNT - 1]]);
     json_decref(o);
     journal_close(&j);
 }

@@ -1,6 +1,6 @@
 /* output: the log of a fuzzer: lines without colours, the reason of an end, a bounded size. */
-#include "base/fs.h"
 #include "fuzzer/output.h"
+#include "base/fs.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -143,9 +143,13 @@ static void the_help_names_them_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_help_names_them_all),     cmocka_unit_test(rosters_have_names),          cmocka_unit_test(a_list_keeps_its_order),
-        cmocka_unit_test(refusals_say_what_there_is),  cmocka_unit_test(facts_by_name),
-        cmocka_unit_test(families_know_their_fuzzers), cmocka_unit_test(checks_before_a_campaign),
+        cmocka_unit_test(the_help_names_them_all),
+        cmocka_unit_test(rosters_have_names),
+        cmocka_unit_test(a_list_keeps_its_order),
+        cmocka_unit_test(refusals_say_what_there_is),
+        cmocka_unit_test(facts_by_name),
+        cmocka_unit_test(families_know_their_fuzzers),
+        cmocka_unit_test(checks_before_a_campaign),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

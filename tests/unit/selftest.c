@@ -1,8 +1,8 @@
 /* selftest: what it wants of a fuzzer, with one that does as the test says, on virtual time.  Instances are opened
  * by this file (--wrap=fuzzer_open). */
+#include "fuzzer/selftest.h"
 #include "base/die.h"
 #include "base/fs.h"
-#include "fuzzer/selftest.h"
 #include "proc/tree.h"
 
 #include <errno.h>
@@ -89,9 +89,8 @@ static int resume(struct instance *in, const struct turn_quota *q, int cpu, stru
     (void)e;
     bool takes = ++k.turns == play.takes_in;
     k.caps += q->cap_ns;
-    in->report = (struct turn_report){.execs = play.execs,
-                                      .taken = takes ? (uint64_t)play.n : 0,
-                                      .park_ns = k.turns * NS_PER_MS};
+    in->report = (struct turn_report){
+        .execs = play.execs, .taken = takes ? (uint64_t)play.n : 0, .park_ns = k.turns * NS_PER_MS};
     if (play.dies)
         snprintf(in->report.why, sizeof in->report.why, "exit 1: no reason");
     if (!play.never_parks)
@@ -349,9 +348,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
-        T(a_good_one_passes),       T(it_has_so_many_tries),
-        T(each_step_has_its_limit), T(what_it_must_not_do),
-        T(parked_it_costs_nothing), T(what_cannot_begin_is_not_waited_for),
+        T(a_good_one_passes),   T(it_has_so_many_tries),    T(each_step_has_its_limit),
+        T(what_it_must_not_do), T(parked_it_costs_nothing), T(what_cannot_begin_is_not_waited_for),
         T(it_can_be_cancelled),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
