@@ -1,6 +1,7 @@
 /* commands: how each fuzzer is called, and what is done to its directory before it is called again.  Nothing is
  * started: the programs and libraries are empty files. */
 #include "base/fs.h"
+#include "base/log.h"
 #include "fuzzer/ctlpage.h"
 #include "fuzzer/live.h"
 
@@ -324,6 +325,7 @@ static void without_a_queue_it_starts_anew(void **state)
 
 int main(void)
 {
+    log_set_level(LOG_ERROR);
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
         T(targets_of_every_kind),

@@ -2,6 +2,7 @@
 #include "fakes.h"
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "journal/json.h"
 
 #include <sched.h>
@@ -192,6 +193,7 @@ static void its_state_adds_up(void **state)
 
 int main(void)
 {
+    log_set_level(LOG_ERROR);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_decision_names_its_fuzzers),
         cmocka_unit_test(signals_that_decided_are_named),
