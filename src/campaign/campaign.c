@@ -145,8 +145,7 @@ static bool came_to_nothing(struct campaign *c)
     enum seeds_state seeds;
     if (journal_seeds_state(c->store, &seeds, NULL) < 0 || store_totals(c->store, &t, NULL) < 0)
         return false;
-    return t.seeds == 0 ||
-           (c->failed && c->error.exit == ERR_EXIT_USAGE && seeds == SEEDS_OPEN);
+    return t.seeds == 0 || (c->failed && c->error.exit == ERR_EXIT_USAGE && seeds == SEEDS_OPEN);
 }
 
 /* A new campaign that came to nothing leaves nothing in the way of the next try. */

@@ -4,10 +4,10 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "journal/write.h"
 #include "eval/executor.h"
 #include "fuzzer/dict.h"
 #include "fuzzer/selftest.h"
+#include "journal/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,8 @@ static int stored_options(struct settings *o, struct err *e)
     bool simulated = false;
     rc = journal_is_simulated(s, &simulated, e);
     if (rc == 0 && simulated)
-        rc = err_usage(e,
-                       "%s is a simulated campaign ('carol sim'): there is nothing to go on with",
-                       o->out);
+        rc = err_usage(
+            e, "%s is a simulated campaign ('carol sim'): there is nothing to go on with", o->out);
     if (rc == 0)
         rc = settings_read(o, s, e);
     if (o->budget_given)

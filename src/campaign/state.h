@@ -78,7 +78,7 @@ struct campaign {
     struct loop *loop;
     struct store *store;
 
-    struct fold f;        /* everything learned, a fold over the journal: written by the fold alone */
+    struct fold f; /* everything learned, a fold over the journal: written by the fold alone */
     struct gauges gauges; /* what people want to see that is no fold */
 
     enum phase phase;

@@ -37,8 +37,8 @@ static struct option *make_getopt(char letters[LETTERS])
         const struct setting *st = &settings_table[i];
         if (!st->flag)
             continue;
-        o[n++] = (struct option){st->flag, st->arg ? required_argument : no_argument, NULL,
-                                 code_of(i)};
+        o[n++] =
+            (struct option){st->flag, st->arg ? required_argument : no_argument, NULL, code_of(i)};
         if (st->letter)
             at += (size_t)snprintf(letters + at, LETTERS - at, "%c%s", st->letter,
                                    st->arg ? ":" : "");
@@ -130,13 +130,13 @@ void options_help(struct buf *out)
         if (!st->flag)
             continue;
         if (st->letter)
-            snprintf(head, sizeof head, "  -%c, --%s%s%s", st->letter, st->flag,
-                     st->arg ? " " : "", st->arg ? st->arg : "");
+            snprintf(head, sizeof head, "  -%c, --%s%s%s", st->letter, st->flag, st->arg ? " " : "",
+                     st->arg ? st->arg : "");
         else
             snprintf(head, sizeof head, "      --%s%s%s", st->flag, st->arg ? " " : "",
                      st->arg ? st->arg : "");
-        buf_printf(out, "%c%-*s", st->again && st->kind != SET_RESUME ? '*' : ' ',
-                   HELP_COLUMN - 2, head + 1);
+        buf_printf(out, "%c%-*s", st->again && st->kind != SET_RESUME ? '*' : ' ', HELP_COLUMN - 2,
+                   head + 1);
         buf_str(out, strlen(head) > HELP_COLUMN - 2 ? "  " : " ");
         for (const char *c = st->help; *c; c++)
             if (*c == '\n')

@@ -7,7 +7,7 @@ OUT is a campaign directory, TABLE its neutral table (default: that of the build
 record was made by tests/unit/records.c, on virtual time, where times can be checked to the nanosecond.  --carol: ask
 that carol for the status, too.  Exit 0: nothing differs; 1: something does, one line each.
 
-Written from the definitions (SPEC 1 to 6, docs/FILES.md, docs/decisions.md), not from the C code.  A campaign and its
+Written from the definitions (docs/METHOD.md, docs/FILES.md, docs/decisions.md), not from the C code.  A campaign and its
 replay share their code, so they agree on their own mistakes; this shares none.  Values are computed afresh from lists
 of everything that happened, wherever that is quick enough.  Python 3 standard library only.
 """

@@ -382,7 +382,8 @@ static void turns_are_worth_the_same(void **state)
                  (double)least / 1e9);
     /* where many cycles fit, the quota is in cycles */
     char *out = fs_join(fakes_dir, "out");
-    assert_true(kit_query(out, "SELECT min(quota_cycles) FROM turns WHERE arm = 0 AND id > 5") >= 60);
+    assert_true(kit_query(out, "SELECT min(quota_cycles) FROM turns WHERE arm = 0 AND id > 5") >=
+                60);
     assert_int_equal(kit_query(out, "SELECT max(quota_cycles) FROM turns WHERE arm = 2"), 0);
     free(out);
     fakes_free(&f);
