@@ -71,7 +71,7 @@ def accounting_adds_up(status):
     """Per slot fuzz + eval + idle = wall, nothing negative, and wall is the campaign's clock."""
     wrong = []
     for s in status["slots"]:
-        total = s["fuzz_s"] + s["eval_s"] + s["idle_s"]
+        total = s["start_s"] + s["fuzz_s"] + s["eval_s"] + s["idle_s"]
         fits = abs(total - s["wall_s"]) < 1e-3 and min(s.values()) >= 0
         if not fits or abs(s["wall_s"] - status["elapsed_s"]) > 0.1 * status["elapsed_s"]:
             wrong.append(s)
