@@ -2,10 +2,10 @@
  * Reads only its own rewards, no signals (SPEC 5; schedulers.md 5 items 9, 10, 17-20). */
 #include "base/det.h"
 #include "base/die.h"
-#include "context/stats.h"
 #include "sched/params.h"
 #include "sched/schedulers.h"
 #include "sched/wire.h"
+#include "stats/series.h"
 
 #include <errno.h>
 #include <math.h>

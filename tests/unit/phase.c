@@ -1,7 +1,7 @@
 /* phase: Method I against an independent computation, and the figures that the paper derives from it. */
 #include "base/die.h"
-#include "context/stats.h"
 #include "sched/sched.h"
+#include "stats/series.h"
 
 #include <errno.h>
 #include <setjmp.h>
