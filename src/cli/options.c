@@ -76,7 +76,7 @@ static int parse(struct settings *s, int argc, char **argv, const struct option 
                  const char *letters, bool *help, struct err *e)
 {
     bool shapes = false; /* an option was given that a resumed campaign has already */
-    optind = 1;
+    optind = 0; /* glibc: begin anew, also in the middle of a word of another command line */
     for (int c; (c = getopt_long(argc, argv, letters, options, NULL)) != -1;) {
         if (c == 'h') {
             *help = true;

@@ -112,9 +112,18 @@ static void the_command_line_is_checked(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
-        "fuzz -j 0",      "fuzz -j 257",          "fuzz --turn 0.05s",       "fuzz --turn 2d",
-        "fuzz -m 1M",     "fuzz -T 0",            "fuzz --reward nonsense",  "fuzz -f nobody",
-        "fuzz -d soon",   "fuzz --resume /x -j 2", "fuzz --resume /x -- @@", "fuzz word",
+        "fuzz -j 0",
+        "fuzz -j 257",
+        "fuzz --turn 0.05s",
+        "fuzz --turn 2d",
+        "fuzz -m 1M",
+        "fuzz -T 0",
+        "fuzz --reward nonsense",
+        "fuzz -f nobody",
+        "fuzz -d soon",
+        "fuzz --resume /x -j 2",
+        "fuzz --resume /x -- @@",
+        "fuzz word",
         "fuzz --seed -1",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
