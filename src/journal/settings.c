@@ -186,34 +186,34 @@ int64_t settings_turn(int64_t budget_ns, int jobs)
     return ns < 2e9 ? 2 * NS_PER_S : ns > 120e9 ? 120 * NS_PER_S : (int64_t)ns;
 }
 
-int settings_resolve(struct settings *o, const struct table *t, struct err *e)
+int settings_resolve(struct settings *s, const struct table *t, struct err *e)
 {
     struct fold_settings st;
-    struct sched *s = NULL;
+    struct sched *sched = NULL;
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
-    if (!o->turn_ns)
-        o->turn_ns = settings_turn(o->budget_ns, o->jobs);
-    settings_fold(o, t, &st);
-    int rc = fold_sched(&st, &s, e);
+    if (!s->turn_ns)
+        s->turn_ns = settings_turn(s->budget_ns, s->jobs);
+    settings_fold(s, t, &st);
+    int rc = fold_sched(&st, &sched, e);
     if (rc < 0)
         return rc;
-    sched_describe(s, &b);
-    sched_free(s);
-    replace(&o->params, buf_take(&b));
+    sched_describe(sched, &b);
+    sched_free(sched);
+    replace(&s->params, buf_take(&b));
     return 0;
 }
 
-void settings_fold(const struct settings *o, const struct table *t, struct fold_settings *s)
+void settings_fold(const struct settings *s, const struct table *t, struct fold_settings *out)
 {
-    *s = (struct fold_settings){.table = t,
-                                .fuzzers = &o->fuzzers,
-                                .scheduler = o->scheduler,
-                                .params = o->params,
-                                .workers = o->jobs,
-                                .seed = o->seed,
-                                .turn_ns = o->turn_ns,
-                                .budget_ns = o->budget_ns,
-                                .reward = o->reward};
+    *out = (struct fold_settings){.table = t,
+                                  .fuzzers = &s->fuzzers,
+                                  .scheduler = s->scheduler,
+                                  .params = s->params,
+                                  .workers = s->jobs,
+                                  .seed = s->seed,
+                                  .turn_ns = s->turn_ns,
+                                  .budget_ns = s->budget_ns,
+                                  .reward = s->reward};
 }
 
 /* --- the record ---------------------------------------------------------------------------------- */
