@@ -7,6 +7,7 @@ usage: check.py [-o DIR] [--carol CAROL] [--families LIST] [NAME...]      (defau
 Exit 0 all proved, 1 something is wrong, 3 nothing wrong but a library could not be had.
 """
 import argparse
+import configparser
 import json
 import os
 import subprocess
@@ -47,20 +48,27 @@ def build(name, top, carol, families=FAMILIES):
     return src, out
 
 
+def manifest(out):
+    return json.loads((out / "carol-build.json").read_text())
+
+
 def binaries(out):
     """{family: program}"""
-    manifest = json.loads((out / "carol-build.json").read_text())
-    return {f: out / d["binary"] for f, d in manifest["families"].items()}
+    return {f: out / d["binary"] for f, d in manifest(out)["families"].items()}
 
 
-def triggered(program, path, mark=True):
-    """What one input triggers: numbers; None when the oracle was never called.  Two runs in one file: the
-    second counts for a process that was used before."""
+def targets():
+    """Those to tune on, and the hold-outs, by suite.ini."""
+    suite = configparser.ConfigParser()
+    suite.read(HERE / "suite.ini")
+    return suite["suite"]["targets"].split(), suite["suite"]["holdout"].split()
+
+
+def triggered(program, path):
+    """What one input triggers: numbers; None when the oracle was never called."""
     with tempfile.TemporaryDirectory() as tmp:
         file = Path(tmp) / "oracle"
-        env = {"PATH": "/usr/bin:/bin", "ASAN_OPTIONS": "detect_leaks=0"}
-        if mark:
-            env["CAROL_ORACLE"] = str(file)
+        env = {"PATH": "/usr/bin:/bin", "ASAN_OPTIONS": "detect_leaks=0", "CAROL_ORACLE": str(file)}
         subprocess.run([program, path], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, timeout=120, check=False)
         if not file.exists():

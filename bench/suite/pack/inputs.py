@@ -62,9 +62,9 @@ WITNESSES = {
     "P02": pack(chunk(b"NAME", b"\x40ab")),
     "P03": pack(head(2, 2, 8, 1), chunk(b"DATA", b"\x07" + bytes(8))),
     "P04": pack(head(coded=1), PALETTE, chunk(b"DATA", b"\x00\x09")),
-    "P05": pack(meta(b"when", 3, struct.pack("<HBB", 2001, 13, 1))),
+    "P05": pack(meta(b"when", 3, struct.pack("<HBB", 2001, 13, 31))),
     "P06": pack(meta(b"language", 1, b"en_GB.")),
-    "P07": pack(chunk(b"INDX", struct.pack("<BII", 1, 0xffffffff, 9))),
+    "P07": pack(chunk(b"INDX", bytes([4]) + struct.pack("<II", 8, 8) * 3 + struct.pack("<II", 0xffffffff, 9))),
     "P08": pack(PALETTE, head(bits=1)),
     "P09": pack(head(), head(), head(), chunk(b"LINK", struct.pack("<HH", 3, 3)), version=0x0203,
                 flags=EXTENDED),
@@ -74,8 +74,8 @@ WITNESSES = {
     "P12": pack(head(coded=1), nested(3, chunk(b"DATA", b"\x80\x01")), flags=SUMS),
     "P13": pack(meta(b"author", 2, struct.pack("<Q", 9973 * 1000 + 77))),
     "P14": pack(meta(b"encoding", 1, b"utf-16b")),
-    "P15": pack(nested(10, b"")),
-    "P16": pack(*[chunk(b"NONE")] * 41),
+    "P15": pack(nested(20, b"")),
+    "P16": pack(*[chunk(b"NAME", b"\x04name")] * 9, flags=SUMS),
 }
 
 write_inputs(SEEDS, WITNESSES)

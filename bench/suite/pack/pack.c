@@ -15,6 +15,7 @@ struct pack {
     unsigned width, height, bits, coded;
     unsigned colours;
     unsigned chunks;
+    unsigned names; /* chunks NAME that say something */
     unsigned links;
     uint32_t tags[64];
     char language[16], title[32];
@@ -76,6 +77,7 @@ static void read_name(struct pack *k, const uint8_t *p, size_t n)
         len = n - 1;
     if (len > sizeof k->title - 1)
         len = sizeof k->title - 1;
+    k->names += len > 3;
     memcpy(k->title, p + 1, len);
     k->title[len] = 0;
 }
@@ -127,7 +129,8 @@ static void read_meta(struct pack *k, const uint8_t *p, size_t n)
     const uint8_t *value = p + 9;
     switch (le64(p)) {
     case 0x65676175676e616c: /* language */
-        CAROL_BUG(6, CAROL_GT(len, 5));
+        if (len > 5)
+            CAROL_BUG(6, CAROL_EQ(value[2], '_'), CAROL_EQ(value[5], '.'));
         memcpy(k->language, value, len < sizeof k->language ? len : sizeof k->language);
         break;
     case 0x0000726f68747561: /* author */
@@ -139,7 +142,7 @@ static void read_meta(struct pack *k, const uint8_t *p, size_t n)
             CAROL_BUG(14, CAROL_BITS(len, 1));
     }
     if (type == 3 && len >= 4 && le16(value) > 1900)
-        CAROL_BUG(5, CAROL_GT(value[2], 12));
+        CAROL_BUG(5, CAROL_GT(value[2], 12), CAROL_LT(value[2], 32), CAROL_EQ(value[3], 31));
 }
 
 static void read_index(struct pack *k, const uint8_t *p, size_t n)
@@ -149,7 +152,7 @@ static void read_index(struct pack *k, const uint8_t *p, size_t n)
         uint32_t at = le32(p + 1 + 8 * i), len = le32(p + 5 + 8 * i);
         if (at < 8 || (uint32_t)(at + len) > k->size)
             return;
-        CAROL_BUG(7, CAROL_GT((uint64_t)at + len, UINT32_MAX));
+        CAROL_BUG(7, CAROL_GT(i, 2), CAROL_GT((uint64_t)at + len, UINT32_MAX));
     }
 }
 
@@ -202,7 +205,7 @@ static void read_chunk(struct pack *k, uint32_t tag, const uint8_t *p, size_t n,
 
 static void read_chunks(struct pack *k, const uint8_t *p, const uint8_t *end, unsigned level)
 {
-    CAROL_BUG(15, CAROL_GT(level, 9));
+    CAROL_BUG(15, CAROL_GT(level, 19));
     if (level > 64)
         return;
     while (end - p >= 10) {
@@ -228,6 +231,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     k.version = le16(data + 4);
     k.flags = le16(data + 6);
     read_chunks(&k, data + 8, data + size, 0);
-    CAROL_BUG(16, CAROL_GT(k.chunks, 40));
+    CAROL_BUG(16, CAROL_GT(k.names, 8), CAROL_BITS(k.flags, SUMS));
     return 0;
 }

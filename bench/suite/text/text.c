@@ -11,14 +11,16 @@ enum { NAMES = 32, NAME_MAX_LEN = 64, DEPTH = 200 };
 struct var {
     char name[16];
     int64_t value;
-    unsigned items, defined; /* of a list; how often it was defined */
-    int dead;                /* after unset */
+    unsigned items;   /* of a list */
+    size_t length;    /* of the name as it was written */
+    unsigned revived; /* how often it was defined after unset */
+    int dead;         /* after unset */
 };
 
 struct text {
     const char *p, *end;
     struct var vars[NAMES];
-    unsigned n_vars, lines, depth, crlf;
+    unsigned n_vars, lines, depth, lists, crlf;
     int bom, fail;
     uint64_t work; /* of nested repeats */
 };
@@ -89,17 +91,20 @@ static struct var *find(struct text *t, const char *at, size_t n)
 
 static struct var *define(struct text *t, const char *at, size_t n)
 {
-    CAROL_BUG(5, CAROL_GT(n, NAME_MAX_LEN));
     struct var *v = find(t, at, n);
     if (!v) {
-        if (t->n_vars == NAMES)
+        if (t->n_vars == NAMES) {
+            CAROL_BUG(10, CAROL_GT(t->lines, 40));
             return NULL;
+        }
         v = &t->vars[t->n_vars++];
         memcpy(v->name, at, n < sizeof v->name - 1 ? n : sizeof v->name - 1);
     }
-    v->defined++;
+    CAROL_BUG(5, CAROL_GT(n, NAME_MAX_LEN), CAROL_GT(v->length, NAME_MAX_LEN), CAROL_NE(v->length, n));
+    v->length = n;
+    v->revived += v->dead != 0;
     v->dead = 0;
-    CAROL_BUG(6, CAROL_GT(v->defined, 15));
+    CAROL_BUG(6, CAROL_GT(v->revived, 3));
     return v;
 }
 
@@ -162,11 +167,12 @@ static int64_t variable(struct text *t)
         return 0;
     }
     CAROL_BUG(15, CAROL_NE(v->dead, 0), CAROL_GT(v->items, 0));
+    CAROL_BUG(4, CAROL_GT(t->lists, 12), CAROL_GT(v->items, 1));
     if (take(t, '[')) {
         int64_t i = expression(t);
         take(t, ']');
         if (v->items && i < (int64_t)v->items)
-            CAROL_BUG(16, CAROL_SLT(i, 0));
+            CAROL_BUG(16, CAROL_EQ(i + v->items, 0), CAROL_GT(v->items, 3));
     }
     return v->value;
 }
@@ -237,7 +243,7 @@ static unsigned list(struct text *t)
 {
     unsigned n = 0;
     t->depth++;
-    CAROL_BUG(4, CAROL_GT(t->depth, 32));
+    t->lists++;
     while (peek(t) >= 0 && !take(t, ']')) {
         const char *before = t->p;
         if (t->depth < DEPTH && take(t, '['))
@@ -249,6 +255,7 @@ static unsigned list(struct text *t)
             break;
     }
     t->depth--;
+    t->lists--;
     return n;
 }
 
@@ -271,7 +278,7 @@ static void print(struct text *t)
         has++;
     }
     if (wants && has)
-        CAROL_BUG(17, CAROL_GT(wants, has + 3));
+        CAROL_BUG(17, CAROL_GT(has, 3), CAROL_EQ(wants, 2 * has));
 }
 
 static void include(struct text *t)
@@ -284,7 +291,7 @@ static void include(struct text *t)
         if (c == '/' && t->end - t->p > 3 && memcmp(t->p, "/../", 4) == 0)
             up++;
     }
-    CAROL_BUG(9, CAROL_GT(up, 0), CAROL_GT(parts, 3));
+    CAROL_BUG(9, CAROL_GT(up, 2), CAROL_EQ(parts, 2 * up + 1));
 }
 
 static void statement(struct text *t);
@@ -296,7 +303,7 @@ static void repeat(struct text *t)
     int64_t n = number(t);
     if (n > 0 && n < 100000)
         t->work *= (uint64_t)n;
-    CAROL_BUG(18, CAROL_GT(t->work, 5000000), CAROL_LT(n, 200));
+    CAROL_BUG(18, CAROL_GT(t->work, 5000000), CAROL_GT(t->depth, 3), CAROL_LT(n, 30));
     if (++t->depth < 20)
         statement(t);
     t->depth--;
@@ -360,10 +367,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             t.crlf += *t.p++ == '\r';
         t.p++;
         t.lines++;
-        t.depth = 0;
+        t.depth = t.lists = 0;
     }
-    CAROL_BUG(10, CAROL_GT(t.lines, 150));
     if (t.bom)
-        CAROL_BUG(19, CAROL_GT(t.crlf, 2), CAROL_GT(t.n_vars, 1));
+        CAROL_BUG(19, CAROL_EQ(t.crlf, t.lines), CAROL_GT(t.lines, 6), CAROL_GT(t.n_vars, 3));
     return 0;
 }
