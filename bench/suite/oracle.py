@@ -175,7 +175,7 @@ def when(f):
 def show(answer, names):
     print(f"{answer['target']}: {answer['execs']} inputs, {answer['cpu_s']} CPU s")
     print(f"{'bug':12} {'reached':>10} {'triggered':>10}   first trigger: CPU s, wall s, input")
-    for n, b in sorted(answer["bugs"].items(), key=str):
+    for n, b in sorted(answer["bugs"].items()):
         name = names[n]["id"] if n in names else str(n)
         print(f"{name:12} {b['reached']:10d} {b['triggered']:10d}   {when(b['first_triggered'])}")
 

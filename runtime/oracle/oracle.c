@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 static struct carol_oracle *area;
-static uint64_t input;                                          /* number of the current one */
-static uint64_t reached_in[CAROL_ORACLE_BUGS];                  /* the input that did last */
+static uint64_t input;                         /* number of the current one */
+static uint64_t reached_in[CAROL_ORACLE_BUGS]; /* the input that did last */
 static uint64_t triggered_in[CAROL_ORACLE_BUGS];
-static int corrupt;                                             /* a fault held in this input */
+static int corrupt; /* a fault held in this input */
 
 static uint64_t now_ns(void)
 {
@@ -29,7 +29,8 @@ static void begin_file(struct carol_oracle *o)
         o->magic[i] = CAROL_ORACLE_MAGIC[i];
     o->version = CAROL_ORACLE_VERSION;
     o->bugs = CAROL_ORACLE_BUGS;
-    __atomic_compare_exchange_n(&o->start_ns, &none, now_ns(), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&o->start_ns, &none, now_ns(), 0, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
 }
 
 __attribute__((constructor)) static void attach(void)
@@ -82,7 +83,8 @@ static void note(uint64_t *count, uint64_t *last, struct carol_first *first)
     __atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
     uint64_t none = 0, wall = now_ns() - area->start_ns;
     if (!__atomic_load_n(&first->exec, __ATOMIC_RELAXED) &&
-        __atomic_compare_exchange_n(&first->exec, &none, input, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        __atomic_compare_exchange_n(&first->exec, &none, input, 0, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED)) {
         first->wall_ns = wall;
         first->cpu_ns = __atomic_load_n(&area->cpu_ns, __ATOMIC_RELAXED);
     }

@@ -34,7 +34,8 @@ static void read_loops(const ExtensionBlock *block, int n)
 static void look_at(GifFileType *gif, int number)
 {
     const SavedImage *image = &gif->SavedImages[number];
-    const ColorMapObject *map = image->ImageDesc.ColorMap ? image->ImageDesc.ColorMap : gif->SColorMap;
+    const ColorMapObject *map =
+        image->ImageDesc.ColorMap ? image->ImageDesc.ColorMap : gif->SColorMap;
     size_t size = (size_t)image->ImageDesc.Width * (size_t)image->ImageDesc.Height;
     GraphicsControlBlock control;
     unsigned top = 0;

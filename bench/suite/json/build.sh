@@ -1,5 +1,5 @@
 #!/bin/bash -eu
-# shellcheck disable=SC2086  # flags are words, as in OSS-Fuzz
+# shellcheck disable=SC2086,SC2154  # flags are words, as in OSS-Fuzz; build.inc sets $oracle
 # cJSON and its patches with the faults of faults.patch, and the harness.
 # shellcheck source=/dev/null
 . "$SRC/oracle/build.inc"

@@ -86,7 +86,8 @@ static void read_palette(struct pack *k, const uint8_t *p, size_t n)
 {
     k->colours = (unsigned)(n / 3);
     for (unsigned i = 0; i + 1 < k->colours; i++)
-        if (p[3 * i] == p[3 * i + 3] && p[3 * i + 1] == p[3 * i + 4] && p[3 * i + 2] == p[3 * i + 5]) {
+        if (p[3 * i] == p[3 * i + 3] && p[3 * i + 1] == p[3 * i + 4] &&
+            p[3 * i + 2] == p[3 * i + 5]) {
             k->colours = i + 1;
             break;
         }
@@ -190,15 +191,15 @@ static void read_chunks(struct pack *k, const uint8_t *p, const uint8_t *end, un
 static void read_chunk(struct pack *k, uint32_t tag, const uint8_t *p, size_t n, unsigned level)
 {
     switch (tag) {
-    case 0x44414548: read_head(k, p, n); break;                 /* HEAD */
-    case 0x454d414e: read_name(k, p, n); break;                 /* NAME */
-    case 0x544c4150: read_palette(k, p, n); break;              /* PALT */
-    case 0x41544144: read_data(k, p, n, level); break;          /* DATA */
-    case 0x4154454d: read_meta(k, p, n); break;                 /* META */
-    case 0x58444e49: read_index(k, p, n); break;                /* INDX */
-    case 0x4b4e494c: read_link(k, p, n); break;                 /* LINK */
-    case 0x4e474953: read_sign(k, p, n); break;                 /* SIGN */
-    case 0x5359454b: read_keys(p, n); break;                    /* KEYS */
+    case 0x44414548: read_head(k, p, n); break;                  /* HEAD */
+    case 0x454d414e: read_name(k, p, n); break;                  /* NAME */
+    case 0x544c4150: read_palette(k, p, n); break;               /* PALT */
+    case 0x41544144: read_data(k, p, n, level); break;           /* DATA */
+    case 0x4154454d: read_meta(k, p, n); break;                  /* META */
+    case 0x58444e49: read_index(k, p, n); break;                 /* INDX */
+    case 0x4b4e494c: read_link(k, p, n); break;                  /* LINK */
+    case 0x4e474953: read_sign(k, p, n); break;                  /* SIGN */
+    case 0x5359454b: read_keys(p, n); break;                     /* KEYS */
     case 0x50555247: read_chunks(k, p, p + n, level + 1); break; /* GRUP */
     }
 }

@@ -39,6 +39,8 @@ WITNESSES = {
     "G07": picture(GREY, chunk(b"tIME", struct.pack(">HBBBBB", 2001, 13, 1, 0, 0, 0))),
     "G08": picture(GREY, chunk(b"sCAL", b"\x01-1\x001")),
     "G09": picture(GREY, chunk(b"zTXt", b"k" * 80 + b"\0\0" + zlib.compress(b"x"))),
+    "G10": picture(GREY, chunk(b"pHYs", struct.pack(">IIB", 1, 1, 2))),
+    "G11": picture(GREY, chunk(b"tEXt", b"\0words")),
 }
 
 write_inputs(SEEDS, WITNESSES)

@@ -100,7 +100,8 @@ static struct var *define(struct text *t, const char *at, size_t n)
         v = &t->vars[t->n_vars++];
         memcpy(v->name, at, n < sizeof v->name - 1 ? n : sizeof v->name - 1);
     }
-    CAROL_BUG(5, CAROL_GT(n, NAME_MAX_LEN), CAROL_GT(v->length, NAME_MAX_LEN), CAROL_NE(v->length, n));
+    CAROL_BUG(5, CAROL_GT(n, NAME_MAX_LEN), CAROL_GT(v->length, NAME_MAX_LEN),
+              CAROL_NE(v->length, n));
     v->length = n;
     v->revived += v->dead != 0;
     v->dead = 0;
