@@ -139,7 +139,7 @@ def end_tree(root):
 
 def run(path, command, cpu_limit=None, wall_limit=None, **popen):
     """Runs a campaign with the oracle on, its CPU clock ticking.  Returns its exit code (None: ended
-    by a limit) and the CPU seconds used."""
+    by a limit) and the CPU seconds used.  What happens between the limit and the end is not kept."""
     create(path)
     adopt_orphans()
     env = {**os.environ, **popen.pop("env", {}), "CAROL_ORACLE": str(Path(path).absolute())}
@@ -158,7 +158,9 @@ def run(path, command, cpu_limit=None, wall_limit=None, **popen):
                 code = child.returncode
         finally:
             if child.poll() is None:
+                at_the_limit = area[:]
                 end_tree(child)
+                area[:] = at_the_limit
     return code, used
 
 

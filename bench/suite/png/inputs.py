@@ -24,8 +24,8 @@ def picture(colour, *chunks, after=b""):
 COLOURS = chunk(b"PLTE", bytes(range(12)))
 
 SEEDS = {
-    "grey": picture(GREY, chunk(b"gAMA", struct.pack(">I", 45455))),
-    "palette": picture(PALETTE, COLOURS, chunk(b"tRNS", b"\xff\x80")),
+    "grey": picture(GREY, chunk(b"gAMA", struct.pack(">I", 45455)), chunk(b"sBIT", b"\x08")),
+    "palette": picture(PALETTE, COLOURS, chunk(b"tRNS", b"\xff\x80"), chunk(b"hIST", bytes(8))),
     "text": picture(RGB, chunk(b"tEXt", b"Title\0words"), chunk(b"pHYs", struct.pack(">IIB", 1, 1, 1))),
 }
 

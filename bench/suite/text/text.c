@@ -167,11 +167,11 @@ static int64_t variable(struct text *t)
         t->fail = 1;
         return 0;
     }
-    CAROL_BUG(15, CAROL_NE(v->dead, 0), CAROL_GT(v->items, 0));
-    CAROL_BUG(4, CAROL_GT(t->lists, 12), CAROL_GT(v->items, 1));
+    CAROL_BUG(4, CAROL_GT(t->lists, 40), CAROL_GT(v->items, 5));
     if (take(t, '[')) {
         int64_t i = expression(t);
         take(t, ']');
+        CAROL_BUG(15, CAROL_NE(v->dead, 0), CAROL_GT(v->items, 3));
         if (v->items && i < (int64_t)v->items)
             CAROL_BUG(16, CAROL_EQ(i + v->items, 0), CAROL_GT(v->items, 3));
     }
@@ -208,7 +208,7 @@ static int64_t product(struct text *t)
         if (take(t, '*')) {
             int64_t w = factor(t), r;
             int over = __builtin_mul_overflow(v, w, &r);
-            CAROL_BUG(13, CAROL_NE(over, 0));
+            CAROL_BUG(13, CAROL_NE(over, 0), CAROL_EQ(r, 0));
             v = r;
         } else if (take(t, '/')) {
             int64_t w = factor(t);
@@ -292,7 +292,7 @@ static void include(struct text *t)
         if (c == '/' && t->end - t->p > 3 && memcmp(t->p, "/../", 4) == 0)
             up++;
     }
-    CAROL_BUG(9, CAROL_GT(up, 2), CAROL_EQ(parts, 2 * up + 1));
+    CAROL_BUG(9, CAROL_GT(up, 4), CAROL_EQ(parts, 2 * up + 1));
 }
 
 static void statement(struct text *t);
@@ -304,7 +304,7 @@ static void repeat(struct text *t)
     int64_t n = number(t);
     if (n > 0 && n < 100000)
         t->work *= (uint64_t)n;
-    CAROL_BUG(18, CAROL_GT(t->work, 5000000), CAROL_GT(t->depth, 3), CAROL_LT(n, 30));
+    CAROL_BUG(18, CAROL_GT(t->work, 5000000), CAROL_GT(t->depth, 6), CAROL_LT(n, 12));
     if (++t->depth < 20)
         statement(t);
     t->depth--;
