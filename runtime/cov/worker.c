@@ -85,8 +85,9 @@ void carol_cov_worker(const struct cov_shm *s, const struct cov_req *q, uint32_t
         getrusage(RUSAGE_SELF, &r);
         uint64_t now = cpu_us(&r);
         uint32_t took = (uint32_t)(now - before);
-        if (!slot->cpu_us || took < slot->cpu_us) /* a second run counts if it was quicker: a fresh */
-            slot->cpu_us = took;                  /* worker takes its first page faults in it */
+        /* Of two runs the quicker one: the first input of a fresh worker pays for its page faults. */
+        if (!slot->cpu_us || took < slot->cpu_us)
+            slot->cpu_us = took;
         slot->signal = 0;
         before = now;
         __atomic_store_n(&slot->status, COV_RUN_OK, __ATOMIC_RELEASE);

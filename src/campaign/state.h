@@ -79,9 +79,9 @@ struct campaign {
     struct loop *loop;
     struct store *store;
 
-    struct fold f;        /* everything learned, a fold over the journal: written by the fold alone */
+    struct fold f; /* everything learned, a fold over the journal: written by the fold alone */
     struct exchange *exchange; /* who is worth what; NULL: everybody gets everything */
-    struct gauges gauges; /* what people want to see that is no fold */
+    struct gauges gauges;      /* what people want to see that is no fold */
 
     enum phase phase;
     enum ending ending;

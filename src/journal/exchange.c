@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALIBRATION 10    /* an import costs its receiver so many executions */
-#define TURN_PART 10      /* and all imports of a turn one part of it in so many, */
-#define START_PART 2      /* a start corpus one in so many; */
-#define REST_PART 4       /* what brings no edge gets one part of that in so many */
-#define FEW 16            /* however long they take */
-#define LOOK_MAX 20000    /* so many are looked at per turn; the others wait */
+#define CALIBRATION 10 /* an import costs its receiver so many executions */
+#define TURN_PART 10   /* and all imports of a turn one part of it in so many, */
+#define START_PART 2   /* a start corpus one in so many; */
+#define REST_PART 4    /* what brings no edge gets one part of that in so many */
+#define FEW 16         /* however long they take */
+#define LOOK_MAX 20000 /* so many are looked at per turn; the others wait */
 #define LOOK_REST_MAX 1000
 
 /* A seed that is shared. */
@@ -25,9 +25,9 @@ struct good {
 
 /* What is known of one instance. */
 struct receiver {
-    int64_t instance; /* 0: not in the record yet */
-    uint64_t *has;    /* edges, one bit each */
-    size_t seen;      /* so many goods have been sorted in */
+    int64_t instance;    /* 0: not in the record yet */
+    uint64_t *has;       /* edges, one bit each */
+    size_t seen;         /* so many goods have been sorted in */
     struct heap waiting; /* may bring it an edge, lightest first */
     struct heap rest;    /* brings it none */
 };
@@ -276,7 +276,8 @@ int exchange_offer(struct exchange *x, struct store *s, int64_t instance,
                         .r = receiver_of(x, instance),
                         .p = p,
                         .list = out,
-                        .room_us = (uint64_t)p->turn_ns / 1000 / (p->start ? START_PART : TURN_PART)};
+                        .room_us =
+                            (uint64_t)p->turn_ns / 1000 / (p->start ? START_PART : TURN_PART)};
     catch_up(x, f.r, x->n);
     int rc = fill_edges(&f, e);
     if (rc == 0 && !f.r->waiting.n && !p->start)

@@ -99,8 +99,8 @@ static int set_time(int64_t *ns, const struct setting *st, const char *text, str
     char name[32];
     int rc = str_to_time(text, name_of(st, name), ns, e);
     if (rc == 0 && st->lo && (*ns < (int64_t)st->lo || *ns > (int64_t)st->hi))
-        rc = err_usage(e, "%s: '%s' is not from %.1f s to %.0f s", name, text,
-                       (double)st->lo / 1e9, (double)st->hi / 1e9);
+        rc = err_usage(e, "%s: '%s' is not from %.1f s to %.0f s", name, text, (double)st->lo / 1e9,
+                       (double)st->hi / 1e9);
     return rc;
 }
 
@@ -342,7 +342,9 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     case SET_U32:
     case SET_REWARD: *(uint32_t *)p = (uint32_t)strtoul(text, NULL, 10); break;
     case SET_FLAG: *(bool *)p = *text == '1'; break;
-    case SET_SHARE: *(enum share_kind *)p = strcmp(text, "worth") == 0 ? SHARE_WORTH : SHARE_ALL; break;
+    case SET_SHARE:
+        *(enum share_kind *)p = strcmp(text, "worth") == 0 ? SHARE_WORTH : SHARE_ALL;
+        break;
     case SET_NONE: BUG("unknown kind of setting");
     }
 }

@@ -178,16 +178,15 @@ static void draft_make(struct draft *d, struct measured *m)
         edges_encode(&r->edges, &d->edges[i]);
         bool good = runs_through(r);
         m->n_good += good;
-        d->results[i] = (struct store_result){
-            .seed = m->seeds[i],
-            .status = (int)r->status,
-            .signal = r->signal,
-            .cpu_us = r->cpu_us,
-            .edges = d->edges[i].p,
-            .edges_size = d->edges[i].len,
-            .share = good,
-            .quarantine = r->status == RUN_QUARANTINED,
-            .crash = r->status == RUN_CRASH};
+        d->results[i] = (struct store_result){.seed = m->seeds[i],
+                                              .status = (int)r->status,
+                                              .signal = r->signal,
+                                              .cpu_us = r->cpu_us,
+                                              .edges = d->edges[i].p,
+                                              .edges_size = d->edges[i].len,
+                                              .share = good,
+                                              .quarantine = r->status == RUN_QUARANTINED,
+                                              .crash = r->status == RUN_CRASH};
     }
     for (size_t i = 0; i < m->n_calls; i++)
         d->calls[i] = (struct store_call){m->calls[i].caller, m->calls[i].callee};

@@ -35,14 +35,14 @@ CAROL_MUST_CHECK int journal_check_build(struct store *s, const struct table *t,
 
 /* What the neutral build said of some inputs. */
 struct measured {
-    const int64_t *seeds; /* their numbers */
+    const int64_t *seeds;            /* their numbers */
     const struct eval_input *inputs; /* NULL: nobody asks how large they are (no exchange) */
     const struct eval_result *results;
     size_t n;
     const struct eval_call *calls; /* indirect calls seen */
     size_t n_calls;
-    bool *fresh;    /* answer, one each: it is a crash (or an initial seed's hang) not kept before */
-    size_t n_good;  /* answer: how many run through */
+    bool *fresh;   /* answer, one each: it is a crash (or an initial seed's hang) not kept before */
+    size_t n_good; /* answer: how many run through */
 };
 /* Round 0.  x: the exchange; NULL: all are given everything, here and below. */
 CAROL_MUST_CHECK int journal_seeds(struct store *s, struct fold *f, struct exchange *x,

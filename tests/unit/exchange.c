@@ -53,7 +53,8 @@ static void all_is_as_it_was(void **state)
     static const struct {
         const char *sql, *print;
     } golden[] = {
-        {"SELECT id, state, round, at_decision, arm, slot, instance, start_ns, end_ns, offered, taken,"
+        {"SELECT id, state, round, at_decision, arm, slot, instance, start_ns, end_ns, offered, "
+         "taken,"
          " inputs, new_edges, crashes, raw, reward FROM turns ORDER BY id",
          "9cadc4306c3d50e9"},
         {"SELECT turn, data FROM decisions ORDER BY turn", "b5fac5c258b602ef"},
@@ -93,7 +94,8 @@ static int64_t ask(const char *sql)
 }
 
 #define HEAVY_SEEDS "SELECT count(*) FROM seeds WHERE size > 2 AND instance > 0"
-#define HEAVY_IMPORTS "SELECT count(*) FROM imports i JOIN seeds s ON s.id = i.seed WHERE s.size > 2"
+#define HEAVY_IMPORTS                                                                              \
+    "SELECT count(*) FROM imports i JOIN seeds s ON s.id = i.seed WHERE s.size > 2"
 #define OWN_IMPORTS                                                                                \
     "SELECT count(*) FROM imports i JOIN seeds s ON s.id = i.seed WHERE s.instance = i.instance"
 
@@ -270,7 +272,8 @@ static void small_and_fast_ones_with_edges_come_first(void **state)
 {
     struct fixture *f = *state;
     static const struct thing shop[] = {
-        {100, 50, 0, 4}, {10, 10, 0, 2}, {10, 20, 0, 2}, {8, 5, 9, 1}, {3000, 900, 0, 5}, {3000, 900, 0, 6},
+        {100, 50, 0, 4}, {10, 10, 0, 2},    {10, 20, 0, 2},
+        {8, 5, 9, 1},    {3000, 900, 0, 5}, {3000, 900, 0, 6},
     };
     make_shop(f->s, shop, 6);
     struct exchange *x = load_shop(f->s);
@@ -290,7 +293,8 @@ static void small_and_fast_ones_with_edges_come_first(void **state)
 static void a_heavy_one_whose_edges_came_otherwise_is_never_given(void **state)
 {
     struct fixture *f = *state;
-    static const struct thing shop[] = {{8, 5, 0, 4}, {8, 6, 20, 4}, {9, 5, 3, 4}, {3000, 900, 0, 5}};
+    static const struct thing shop[] = {
+        {8, 5, 0, 4}, {8, 6, 20, 4}, {9, 5, 3, 4}, {3000, 900, 0, 5}};
     make_shop(f->s, shop, 4);
     struct exchange *x = load_shop(f->s);
     struct exchange_list l;
