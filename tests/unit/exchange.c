@@ -46,6 +46,14 @@ static void print_of(const char *sql, char out[17])
     free(path);
 }
 
+static int64_t ask(const char *sql)
+{
+    char *out = fs_join(fakes_dir, "out");
+    int64_t n = kit_query(out, sql);
+    free(out);
+    return n;
+}
+
 /* Campaigns that share everything, the paper's way, are what they were before there was a choice. */
 static void all_is_as_it_was(void **state)
 {
@@ -76,6 +84,34 @@ static void all_is_as_it_was(void **state)
     fakes_free(&f);
 }
 
+/* Records from before there was a choice do not have the setting. */
+static void without_the_setting_it_is_all(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    struct settings o = fakes_options(fakes_dir, "equal", 3, 1, 3600);
+    char *path = str_fmt("%s/out/carol.db", fakes_dir);
+    sqlite3 *db;
+    fakes_init(&f, 3);
+    fakes_run(&f, o, &a);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DELETE FROM settings WHERE key = 'share'", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_changes(db), 1);
+    sqlite3_close(db);
+    o = fakes_options(fakes_dir, "equal", 3, 1, 2 * 3600);
+    o.resume = o.budget_given = true;
+    o.share = SHARE_WORTH;
+    uint64_t turns = a.turns;
+    fakes_run(&f, o, &a);
+    assert_true(a.turns > turns);
+    assert_int_equal(f.doubles, 0);
+    assert_int_equal(ask("SELECT min(shared) > 0 FROM instances"), 1); /* in order of sharing */
+    free(path);
+    fakes_free(&f);
+}
+
 /* --- campaigns that share what is worth it ------------------------------------------------------ */
 
 static struct settings worth(int arms, int jobs, int64_t budget_s)
@@ -83,14 +119,6 @@ static struct settings worth(int arms, int jobs, int64_t budget_s)
     struct settings o = fakes_options(fakes_dir, "random", arms, jobs, budget_s);
     o.share = SHARE_WORTH;
     return o;
-}
-
-static int64_t ask(const char *sql)
-{
-    char *out = fs_join(fakes_dir, "out");
-    int64_t n = kit_query(out, sql);
-    free(out);
-    return n;
 }
 
 #define HEAVY_SEEDS "SELECT count(*) FROM seeds WHERE size > 2 AND instance > 0"
@@ -394,6 +422,8 @@ int main(void)
         TEST(a_start_corpus_is_never_empty),
         TEST(portions_are_bounded_and_a_resume_goes_on),
         cmocka_unit_test_setup_teardown(all_is_as_it_was, fakes_fresh_dir, fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(without_the_setting_it_is_all, fakes_fresh_dir,
+                                        fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_is_heavy_and_brings_nothing_is_offered_to_nobody,
                                         fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_alone_has_an_edge_is_offered, fakes_fresh_dir,
