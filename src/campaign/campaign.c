@@ -179,6 +179,7 @@ void campaign_free(struct campaign *c)
     }
     free(c->slots);
     fold_free(&c->f);
+    exchange_free(c->exchange);
     close_store(c);
     settings_free(&c->o);
     free(c);

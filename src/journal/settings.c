@@ -47,6 +47,9 @@ const struct setting settings_table[] = {
      .help = "of all random numbers (default: from the clock, recorded)"},
     {"reward", SET_REWARD, AT(reward), "reward", 0, "NAME", .preset = "coverage_interval",
      .help = "coverage_interval (default), frontier_branch, rarity_density"},
+    {"share", SET_SHARE, AT(share), "share", 0, "WHAT", .preset = "all", .later = true,
+     .help = "all (default): every fuzzer gets every input; worth: each gets\n"
+             "what has new edges for it, small and fast ones first"},
     {"neutral_filter", SET_FLAG, AT(share_new_only), "share-new-only",
      .help = "share only inputs with a new edge on the neutral build"},
     {"dict", SET_PATH, AT(dict), "dict", 'x', "FILE",
@@ -121,6 +124,18 @@ static int set_reward(enum reward_kind *kind, const char *text, struct err *e)
                              text);
 }
 
+static const char *const share_names[] = {[SHARE_ALL] = "all", [SHARE_WORTH] = "worth"};
+
+static int set_share(enum share_kind *kind, const char *text, struct err *e)
+{
+    for (size_t i = 0; i < sizeof share_names / sizeof *share_names; i++)
+        if (strcmp(text, share_names[i]) == 0) {
+            *kind = (enum share_kind)i;
+            return 0;
+        }
+    return err_usage(e, "--share: '%s' is neither all nor worth", text);
+}
+
 int settings_set(struct settings *s, const struct setting *st, const char *text, struct err *e)
 {
     void *p = (char *)s + st->at;
@@ -160,6 +175,7 @@ int settings_set(struct settings *s, const struct setting *st, const char *text,
         break;
     case SET_FLAG: *(bool *)p = true; break;
     case SET_REWARD: rc = set_reward(p, text, e); break;
+    case SET_SHARE: rc = set_share(p, text, e); break;
     case SET_NONE: BUG("a setting without a kind");
     }
     return rc;
@@ -296,6 +312,7 @@ static char *to_text(const struct setting *st, const struct settings *s)
     case SET_U32:
     case SET_REWARD: return str_fmt("%u", *(const uint32_t *)p);
     case SET_FLAG: return xstrdup(*(const bool *)p ? "1" : "0");
+    case SET_SHARE: return xstrdup(share_names[*(const enum share_kind *)p]);
     case SET_NONE: break;
     }
     BUG("unknown kind of setting");
@@ -325,6 +342,9 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     case SET_U32:
     case SET_REWARD: *(uint32_t *)p = (uint32_t)strtoul(text, NULL, 10); break;
     case SET_FLAG: *(bool *)p = *text == '1'; break;
+    case SET_SHARE:
+        *(enum share_kind *)p = strcmp(text, "worth") == 0 ? SHARE_WORTH : SHARE_ALL;
+        break;
     case SET_NONE: BUG("unknown kind of setting");
     }
 }
@@ -344,6 +364,8 @@ int settings_read(struct settings *s, struct store *store, struct err *e)
         int rc = st->key ? store_get(store, st->key, &text, e) : 0;
         if (rc < 0)
             return rc;
+        if (st->key && !text && st->later)
+            text = xstrdup(st->preset);
         if (st->key && !text)
             return err_usage(e,
                              "the campaign's record lacks the setting '%s': it was not begun by "
