@@ -36,8 +36,8 @@ const struct setting settings_table[] = {
     {"turn_ns", SET_TIME, AT(turn_ns), "turn", 0, "TIME", .lo = 100 * NS_PER_MS, .hi = DAY_NS,
      .help = "length of a turn (default: by the budget, from 2s to 120s)"},
     {"scheduler", SET_TEXT, AT(scheduler), "scheduler", 's', "NAME", .preset = "contextual",
-     .help = "contextual (default), phase, bandfuzz, autofz, legion, equal,\n"
-             "random, single:FUZZER"},
+     .help = "contextual (default), phase, bandfuzz, autofz, legion, rate,\n"
+             "equal, random, single:FUZZER"},
     {"params", SET_PARAMS, AT(params), "sched-opt", 0, "KEY=VALUE",
      .help = "an option of the scheduler; may be repeated; 'help' lists them"},
     {"fuzzers", SET_ROSTER, AT(fuzzers), "fuzzers", 'f', "LIST",
