@@ -197,9 +197,3 @@ void context_read(const struct context *c, int arm, int64_t now_ns, double out[S
     out[SIGNAL_ELAPSED] = elapsed(&c->settings, now_ns);
 }
 
-int context_window(const struct context *c, int arm, double out[CONTEXT_WINDOW])
-{
-    const struct arm *a = &c->arms[arm];
-    memcpy(out, a->window, (size_t)a->m * sizeof *out);
-    return a->m;
-}

@@ -198,30 +198,6 @@ static const char *name_of(json_t *target)
     return s ? s : "";
 }
 
-int manifest_save(const struct manifest *m, struct err *e)
-{
-    json_t *root = NULL, *targets = NULL;
-    const char *chosen = NULL;
-    if (read_json(m->dir, &root, NULL) == 0) {
-        targets = json_incref(json_object_get(root, "targets"));
-        chosen = json_is_true(json_object_get(root, "chosen")) ? name_of(root) : NULL;
-    } else {
-        targets = json_array();
-    }
-    size_t i = 0;
-    while (i < json_array_size(targets) &&
-           strcmp(name_of(json_array_get(targets, i)), m->target) != 0)
-        i++;
-    if (i < json_array_size(targets))
-        json_array_set_new(targets, i, target_json(m));
-    else
-        json_array_append_new(targets, target_json(m));
-    int rc = save_list(m->dir, targets, chosen, e);
-    json_decref(targets);
-    json_decref(root);
-    return rc;
-}
-
 static char *take_text(json_t *o, const char *key)
 {
     const char *s = json_string_value(json_object_get(o, key));
