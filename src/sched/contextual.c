@@ -220,14 +220,6 @@ static void observe(struct contextual *c, int arm, const double phi[LINEAR_DIM],
     linear_add(model_of(c, arm), phi, reward);
 }
 
-static void solve(struct contextual *c, int arm)
-{
-    if (c->o.gamma == 1)
-        linear_solve(model_of(c, arm));
-    for (int i = 0; c->o.gamma < 1 && i < models_of(c); i++)
-        linear_solve(&c->arm[i].model);
-}
-
 /* The directions changed: learn everything anew from the log. */
 static void relearn(struct contextual *c)
 {
@@ -267,7 +259,10 @@ static void contextual_learn(struct sched *s, const struct decision *d,
         map(c, x, phi);
     }
     observe(c, d->choice, phi, o->reward);
-    solve(c, d->choice);
+    if (c->o.gamma == 1)
+        linear_solve(model_of(c, d->choice));
+    for (int i = 0; c->o.gamma < 1 && i < models_of(c); i++)
+        linear_solve(&c->arm[i].model);
 }
 
 /* --- its state ------------------------------------------------------------------------------------- */

@@ -67,23 +67,11 @@ void deal_start(struct deal *d, const uint64_t *weight, int slots)
     make_whole(d);
 }
 
-static uint64_t all_arms(const struct deal *d)
-{
-    return d->n_arms < 64 ? (UINT64_C(1) << d->n_arms) - 1 : UINT64_MAX;
-}
-
-static int arm_of_slot(const struct deal *d, int slot)
-{
-    const int *arm = d->order;
-    for (; slot >= d->cores[*arm]; arm++)
-        slot -= d->cores[*arm];
-    return *arm;
-}
-
 bool deal_without(struct deal *d, uint64_t dropped)
 {
-    dropped &= all_arms(d);
-    if (dropped == all_arms(d))
+    uint64_t all = d->n_arms < 64 ? (UINT64_C(1) << d->n_arms) - 1 : UINT64_MAX;
+    dropped &= all;
+    if (dropped == all)
         return false;
     if (dropped != d->dropped) {
         d->dropped = dropped;
@@ -97,9 +85,11 @@ int deal_next(struct deal *d, uint64_t dropped)
 {
     if (!deal_without(d, dropped))
         return -1;
-    int arm = arm_of_slot(d, d->next);
+    const int *arm = d->order;
+    for (int slot = d->next; slot >= d->cores[*arm]; arm++)
+        slot -= d->cores[*arm];
     d->next = (d->next + 1) % d->slots;
-    return arm;
+    return *arm;
 }
 
 void deal_save(const struct deal *d, struct buf *out)

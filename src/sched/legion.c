@@ -73,21 +73,17 @@ struct legion {
 
 /* --- shares ---------------------------------------------------------------------------------- */
 
-static void score(struct legion *l, struct legion_arm *m)
-{
-    bool none = !(m->units > 0);
-    m->exploit = none ? 0 : m->reward / (m->reward + m->units);
-    m->explore = none || l->all_units <= 1 ? 1 : sqrt(2 * det_log(l->all_units) / m->units);
-}
-
 /* q, u and the share of every arm that can run, from R, n and N. */
 static void set_shares(struct legion *l)
 {
     double most = 0, sum = 0;
     for (int i = 0; i < l->deal.n_arms; i++) {
-        score(l, &l->arm[i]);
+        struct legion_arm *m = &l->arm[i];
+        bool none = !(m->units > 0);
+        m->exploit = none ? 0 : m->reward / (m->reward + m->units);
+        m->explore = none || l->all_units <= 1 ? 1 : sqrt(2 * det_log(l->all_units) / m->units);
         if (deal_may(&l->deal, i))
-            most = fmax(most, l->arm[i].exploit + l->arm[i].explore);
+            most = fmax(most, m->exploit + m->explore);
     }
     for (int i = 0; i < l->deal.n_arms; i++) {
         struct legion_arm *m = &l->arm[i];
@@ -121,14 +117,6 @@ static void account(struct legion *l, int64_t until_ns)
     l->since_ns = until_ns;
 }
 
-static uint64_t arms_of_round(const struct legion *l)
-{
-    uint64_t arms = l->ran;
-    for (int i = 0; i < l->deal.n_arms; i++)
-        arms |= (uint64_t)(l->arm[i].spent > 0) << i;
-    return arms;
-}
-
 static void close_arm(struct legion *l, int i)
 {
     struct legion_arm *m = &l->arm[i];
@@ -146,7 +134,10 @@ static void close_arm(struct legion *l, int i)
 static void close_round(struct legion *l, int64_t at_ns, const struct ledger *map)
 {
     account(l, at_ns);
-    legion_counts_weights(&l->counts, arms_of_round(l), l->weight);
+    uint64_t had_cores = l->ran;
+    for (int i = 0; i < l->deal.n_arms; i++)
+        had_cores |= (uint64_t)(l->arm[i].spent > 0) << i;
+    legion_counts_weights(&l->counts, had_cores, l->weight);
     for (int i = 0; i < l->deal.n_arms; i++)
         close_arm(l, i);
     l->round++;
@@ -155,11 +146,6 @@ static void close_round(struct legion *l, int64_t at_ns, const struct ledger *ma
     l->from_ns = at_ns;
     legion_counts_begin(&l->counts, map);
     assign(l);
-}
-
-static int64_t next_look(const struct legion *l)
-{
-    return l->from_ns + l->o.round_ns / 2 + (int64_t)l->looks * l->o.check_ns;
 }
 
 /* The best of the round so far among those that can run; of several, the first in the order of the deal. */
@@ -224,7 +210,8 @@ static void legion_tick(struct sched *s, int64_t now_ns, const struct ledger *ma
         legion_counts_begin(&l->counts, map);
     l->begun = true;
     for (;;) {
-        int64_t end = l->from_ns + l->o.round_ns, at = next_look(l);
+        int64_t end = l->from_ns + l->o.round_ns;
+        int64_t at = l->from_ns + l->o.round_ns / 2 + (int64_t)l->looks * l->o.check_ns;
         bool looks = l->o.monitor == MONITOR_ON && at < end;
         if (now_ns < (looks ? at : end))
             return;
@@ -244,22 +231,6 @@ static int64_t turn_length(const struct legion *l, int64_t now_ns)
     if (l->o.monitor == MONITOR_OFF || left >= l->turn_ns)
         return l->turn_ns;
     return left > shortest ? left : shortest;
-}
-
-static void note(const struct legion *l, int i, struct decision_arm *m)
-{
-    const struct legion_arm *a = &l->arm[i];
-    m->mean = a->exploit;
-    m->width = a->explore;
-    m->noise = a->share;
-    m->draw = deal_cores(&l->deal, i, l->workers);
-    m->phi[PHI_ROUND] = (double)l->round;
-    m->phi[PHI_R] = a->reward;
-    m->phi[PHI_UNITS] = a->units;
-    for (int k = 0; k < COUNT_KINDS; k++) {
-        m->phi[PHI_COUNTS + k] = (double)l->last[i][k];
-        m->phi[PHI_WEIGHTS + k] = l->weight[k];
-    }
 }
 
 /* Another set of arms can run: deal the cores among these. */
@@ -285,8 +256,21 @@ static void legion_pick(struct sched *s, struct decision *d)
         deal_anew(l, d);
     d->choice = deal_next(&l->deal, d->dropped);
     d->turn_ns = turn_length(l, d->now_ns);
-    for (int i = 0; i < s->n_arms; i++)
-        note(l, i, &d->arm[i]);
+    for (int i = 0; i < s->n_arms; i++) {
+        const struct legion_arm *a = &l->arm[i];
+        struct decision_arm *m = &d->arm[i];
+        m->mean = a->exploit;
+        m->width = a->explore;
+        m->noise = a->share;
+        m->draw = deal_cores(&l->deal, i, l->workers);
+        m->phi[PHI_ROUND] = (double)l->round;
+        m->phi[PHI_R] = a->reward;
+        m->phi[PHI_UNITS] = a->units;
+        for (int k = 0; k < COUNT_KINDS; k++) {
+            m->phi[PHI_COUNTS + k] = (double)l->last[i][k];
+            m->phi[PHI_WEIGHTS + k] = l->weight[k];
+        }
+    }
 }
 
 static void legion_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)

@@ -55,8 +55,13 @@ void legion_counts_free(struct legion_counts *c)
     *c = (struct legion_counts){0};
 }
 
-static void find_rare(struct legion_counts *c, const struct ledger *map)
+void legion_counts_begin(struct legion_counts *c, const struct ledger *map)
 {
+    memset(c->count, 0, sizeof c->count);
+    memset(c->hit, 0, c->words * (size_t)c->n_arms * sizeof *c->hit);
+    memset(c->rare, 0, c->words * sizeof *c->rare);
+    if (!map || map->table->n_edges < c->n_edges)
+        return;
     uint64_t sum = 0, covered = 0;
     for (uint32_t i = 0; i < c->n_edges; i++) {
         sum += map->hits[i];
@@ -65,15 +70,6 @@ static void find_rare(struct legion_counts *c, const struct ledger *map)
     for (uint32_t i = 0; i < c->n_edges; i++)
         if (map->hits[i] && 2 * map->hits[i] * covered < sum) /* h < sum / covered / 2 */
             set(c->rare, i);
-}
-
-void legion_counts_begin(struct legion_counts *c, const struct ledger *map)
-{
-    memset(c->count, 0, sizeof c->count);
-    memset(c->hit, 0, c->words * (size_t)c->n_arms * sizeof *c->hit);
-    memset(c->rare, 0, c->words * sizeof *c->rare);
-    if (map && map->table->n_edges >= c->n_edges)
-        find_rare(c, map);
 }
 
 static void hit_edge(struct legion_counts *c, int arm, uint32_t edge)

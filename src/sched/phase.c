@@ -97,13 +97,6 @@ static void estimate(const struct phase *p, struct arm *a)
     e->slope_variance = slope_variance(a, e->slope);
 }
 
-static void set_horizons(struct phase *p)
-{
-    for (int h = 2; h < p->opts.window; h *= 2)
-        p->horizon[p->horizons++] = h;
-    p->horizon[p->horizons++] = p->opts.window;
-}
-
 static int phase_create(struct sched **out, const char *arg, const struct sched_settings *st,
                         struct err *e)
 {
@@ -117,7 +110,9 @@ static int phase_create(struct sched **out, const char *arg, const struct sched_
     p->base.opts = &p->opts;
     rng_stream(&p->rng, st->seed, "phase");
     choose_order(st->seed, st->n_arms, p->order);
-    set_horizons(p);
+    for (int h = 2; h < p->opts.window; h *= 2)
+        p->horizon[p->horizons++] = h;
+    p->horizon[p->horizons++] = p->opts.window;
     for (int i = 0; i < st->n_arms; i++)
         estimate(p, &p->arm[i]);
     *out = &p->base;

@@ -11,17 +11,6 @@ struct single {
     int arm;
 };
 
-static int not_in_roster(const char *name, const struct sched_settings *st, struct err *e)
-{
-    struct buf b = BUF_INIT(512);
-    for (int i = 0; i < st->n_arms; i++)
-        buf_printf(&b, "%s%s", i ? ", " : "", st->arms[i]);
-    int rc = err_usage(e, "--scheduler single:%s: no such fuzzer in this campaign; there are: %s",
-                       name, b.p);
-    buf_free(&b);
-    return rc;
-}
-
 static int single_create(struct sched **out, const char *arg, const struct sched_settings *st,
                          struct err *e)
 {
@@ -30,8 +19,15 @@ static int single_create(struct sched **out, const char *arg, const struct sched
         return rc;
     while (arm < st->n_arms && strcmp(st->arms[arm], arg) != 0)
         arm++;
-    if (arm == st->n_arms)
-        return not_in_roster(arg, st, e);
+    if (arm == st->n_arms) {
+        struct buf b = BUF_INIT(512);
+        for (int i = 0; i < st->n_arms; i++)
+            buf_printf(&b, "%s%s", i ? ", " : "", st->arms[i]);
+        rc = err_usage(e, "--scheduler single:%s: no such fuzzer in this campaign; there are: %s",
+                       arg, b.p);
+        buf_free(&b);
+        return rc;
+    }
     struct single *q = xcalloc(1, sizeof *q);
     q->arm = arm;
     *out = &q->base;

@@ -413,12 +413,12 @@ static int build_in(struct build *b, struct build_result *r, struct err *e)
     if (rc < 0)
         return rc;
     remove_stale(b->plan.dir);
+    /* Families of an earlier run that were not asked for now stay in the manifest while current. */
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++) {
         struct task *t = &b->tasks[f];
         task_prepare(t, (enum family)f, &b->plan, b->o);
         if (!b->o->family[f] && t->state != BUILD_CACHED) {
-            task_free(
-                t); /* of an earlier run and not asked for now: in the manifest while current */
+            task_free(t);
             t->state = BUILD_NONE;
         }
     }

@@ -176,17 +176,21 @@ static inline bool world_saves_alike(const struct sched *a, const struct sched *
     return alike;
 }
 
-/* What resuming relies on.  Two that were fed alike save the same bytes.  When one of them has answered one
- * question more, or learned of one turn more, its bytes say so; when the other has caught up, they are the
- * same again. */
-static inline void world_expect_saved(struct world *w, struct sched **both)
+/* What resuming relies on.  Two new ones that were fed alike for so many steps save the same bytes.  When one of
+ * them has answered one question more, or learned of one turn more, its bytes say so; when the other has
+ * caught up, they are the same again.  Frees both. */
+static inline void world_expect_saved(struct sched *both[2], int steps)
 {
+    struct world w;
+    world_start(&w, both[0]->n_arms, (uint64_t)steps);
+    for (int i = 0; i < steps; i++)
+        world_step(&w, both, 2);
     const char *name = both[0]->ops->name;
     bool asks = strcmp(name, "single:") != 0;
     bool learns = asks && strcmp(name, "equal") != 0 && strcmp(name, "random") != 0;
-    struct sched_outcome o = {.now_ns = w->now, .reward = 0.75, .new_edges = 1};
+    struct sched_outcome o = {.now_ns = w.now, .reward = 0.75, .new_edges = 1};
     struct decision d, again;
-    world_ask(w, &d, 0);
+    world_ask(&w, &d, 0);
     again = d;
     assert_true(world_saves_alike(both[0], both[1]));
     sched_pick(both[1], &d);
@@ -200,6 +204,9 @@ static inline void world_expect_saved(struct world *w, struct sched **both)
     assert_int_equal(world_saves_alike(both[0], both[1]), !learns);
     sched_learn(both[0], &again, &o);
     assert_true(world_saves_alike(both[0], both[1]));
+    sched_free(both[0]);
+    sched_free(both[1]);
+    world_end(&w);
 }
 
 #endif
