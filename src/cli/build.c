@@ -263,7 +263,7 @@ static void say_what_is_kept(const struct build_opts *o)
 
 static void print_manifest(const struct build_opts *o)
 {
-    char *path = fs_join(o->dir, "carol-build.json");
+    char *path = manifest_path(o->dir);
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     if (fs_read(path, &b, NULL) == 0 && b.len)
         fputs(b.p, stdout);

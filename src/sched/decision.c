@@ -168,16 +168,6 @@ static bool block_differs(const struct decision *a, const struct decision *b,
     return false;
 }
 
-static bool choice_differs(const struct decision *a, const struct decision *b,
-                           const char *const *arms, struct decision_diff *out)
-{
-    if (!integers_differ(out, "choice", a->choice, b->choice))
-        return false;
-    snprintf(out->a, sizeof out->a, "%s", a->choice < 0 ? "none" : arms[a->choice]);
-    snprintf(out->b, sizeof out->b, "%s", b->choice < 0 ? "none" : arms[b->choice]);
-    return true;
-}
-
 bool decision_differs(const struct decision *a, const struct decision *b, const char *const *arms,
                       struct decision_diff *out)
 {
@@ -190,6 +180,10 @@ bool decision_differs(const struct decision *a, const struct decision *b, const 
     for (int i = 0; i < BLOCKS; i++)
         if (block_differs(a, b, &blocks[i], arms, out))
             return true;
-    return choice_differs(a, b, arms, out) ||
-           integers_differ(out, "turn_ns", a->turn_ns, b->turn_ns);
+    if (integers_differ(out, "choice", a->choice, b->choice)) {
+        snprintf(out->a, sizeof out->a, "%s", a->choice < 0 ? "none" : arms[a->choice]);
+        snprintf(out->b, sizeof out->b, "%s", b->choice < 0 ? "none" : arms[b->choice]);
+        return true;
+    }
+    return integers_differ(out, "turn_ns", a->turn_ns, b->turn_ns);
 }

@@ -92,30 +92,23 @@ static void on_ended(void *arg, uint32_t events)
     start_some(b);
 }
 
-static int start_one(struct build *b, struct task *t, struct err *e)
-{
-    int rc = task_start(t, loop_now(b->loop), e);
-    if (rc < 0)
-        return rc;
-    struct ended *w = xmalloc(sizeof *w);
-    *w = (struct ended){b, t};
-    rc = loop_watch(b->loop, t->cage.status_fd, EPOLLIN, on_ended, w, e);
-    if (rc < 0) {
-        free(w);
-        task_abort(t);
-    } else {
-        b->running++;
-    }
-    return rc;
-}
-
 static void start_some(struct build *b)
 {
     for (int f = 0; f < FAMILY_END && b->running < b->jobs && !b->interrupted; f++) {
         struct task *t = &b->tasks[f];
         if (t->state != BUILD_WAITING)
             continue;
-        if (start_one(b, t, &t->error) < 0) {
+        struct ended *w = NULL;
+        int rc = task_start(t, loop_now(b->loop), &t->error);
+        if (rc == 0) {
+            w = xmalloc(sizeof *w);
+            *w = (struct ended){b, t};
+            rc = loop_watch(b->loop, t->cage.status_fd, EPOLLIN, on_ended, w, &t->error);
+        }
+        if (rc == 0) {
+            b->running++;
+        } else {
+            free(w);
             t->state = BUILD_FAILED;
             task_abort(t);
         }
