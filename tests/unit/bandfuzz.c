@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sched_world.h"
+#include "sched_saved.h"
 #include "vectors.h"
 
 #define SECOND INT64_C(1000000000)
@@ -255,9 +255,9 @@ static void the_reset_is_saved(void **state)
     (void)state;
     struct sched *s = world_sched("bandfuzz", 1, 1, NULL), *t = world_sched("bandfuzz", 1, 1, NULL);
     sched_tick(s, 7199 * INT64_C(1000000000), NULL);
-    assert_true(world_saves_alike(s, t));
+    assert_true(saves_alike(s, t));
     sched_tick(s, 7200 * INT64_C(1000000000), NULL);
-    assert_false(world_saves_alike(s, t));
+    assert_false(saves_alike(s, t));
     sched_free(s);
     sched_free(t);
 }

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "sched_world.h"
+#include "sched_saved.h"
 #include "vectors.h"
 
 /* --- against the oracle ------------------------------------------------------------------------------ */
@@ -310,7 +310,7 @@ static void saved_state_is_the_whole_state(void **state)
         for (int cut = 0; cut < 90; cut += cut < 20 ? 5 : 7) {
             struct sched *both[] = {world_sched("contextual", 3, 5, kinds[k]),
                                     world_sched("contextual", 3, 5, kinds[k])};
-            world_expect_saved(both, cut);
+            expect_saved(both, cut);
         }
 }
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "sched_world.h"
+#include "sched_saved.h"
 
 extern const struct sched_ops sched_greedy;
 
@@ -49,7 +49,7 @@ static void saved_state_is_the_whole_state(void **state)
 {
     (void)state;
     struct sched *both[] = {greedy(6, NULL), greedy(6, NULL)};
-    world_expect_saved(both, 100);
+    expect_saved(both, 100);
 }
 
 static void it_explains_itself(void **state)

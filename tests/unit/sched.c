@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sched_world.h"
+#include "sched_saved.h"
 #include "vectors.h"
 
 static int pick(struct sched *s, uint64_t dropped)
@@ -117,7 +117,7 @@ static void saved_state_is_the_whole_state(void **state)
         for (int cut = 0; cut < 150; cut += cut < 30 ? 1 : 17) {
             const char *name = world_name(sched_table[k]);
             struct sched *both[] = {world_sched(name, 5, 99, NULL), world_sched(name, 5, 99, NULL)};
-            world_expect_saved(both, cut);
+            expect_saved(both, cut);
         }
 }
 
@@ -162,7 +162,7 @@ static void saved_state_names_its_scheduler(void **state)
     s[n++] = world_sched("single:aflpp", 5, 1, NULL);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++)
-            assert_int_equal(world_saves_alike(s[i], s[k]), i == k);
+            assert_int_equal(saves_alike(s[i], s[k]), i == k);
     while (n)
         sched_free(s[--n]);
 }
