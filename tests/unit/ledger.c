@@ -239,7 +239,8 @@ static void check_rewards(struct vectors *v, struct run *r)
     for (int k = 0; k < 3; k++) {
         enum reward_kind kind = (enum reward_kind)(REWARD_COVERAGE_INTERVAL + k);
         double got = reward_normalise(&r->bounds[k], reward_raw(kind, &r->gain));
-        expect_close(got, vectors_real(v), k ? k == 1 ? "frontier" : "density" : "interval", r->turn);
+        expect_close(got, vectors_real(v), k ? k == 1 ? "frontier" : "density" : "interval",
+                     r->turn);
     }
 }
 
