@@ -9,7 +9,8 @@
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make clean      the build directories; the fuzzers stay in the cache (see tools/engines.py)
 #
-# Also: make format-check, make format (clang-format-19), make tidy (clang-tidy-19, minutes).
+# Also: make format-check, make format (clang-format-19), make tidy (clang-tidy-19, minutes),
+# make mutants N=200 SEED=1 (small mistakes put into the code: do the tests see them?  An hour or so).
 # BUILD=DIR builds elsewhere; CC=clang counts when that directory is new.
 
 SHELL = /bin/bash -o pipefail
@@ -72,10 +73,15 @@ format:
 tidy: build
 	@tools/lint.sh --tidy $(BUILD)
 
+N ?= 200
+SEED ?= 1
+mutants: setup
+	@tools/mutants.py -n $(N) --seed $(SEED) $(MUTANTS_FLAGS)
+
 install: all
 	@tools/install.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-san carol
 
-.PHONY: ready all setup build engines demo test soak bench lint format-check format tidy install clean
+.PHONY: ready all setup build engines demo test soak bench lint format-check format tidy mutants install clean

@@ -1,5 +1,5 @@
 /* import: does a turn's import cost only what is new?  Fills a store and measures the same turn (50
- * new seeds found, evaluated, offered to another instance) when the store is small and when it holds
+ * new seeds found, measured, given to another instance) when the store is small and when it holds
  * 100,000 seeds.  Prints the figures; exit 1 when one is missed.
  *
  *     bench-import [SEEDS]      (default 100000) */
@@ -12,6 +12,7 @@
 
 #define NEW 50
 #define TURNS 41
+#define BATCH 500
 #define SIZE 700
 #define RATIO_MAX 3.0
 #define MEMORY_MAX_MB 100
@@ -32,49 +33,84 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* n new seeds of `finder`, evaluated and shared, in the caller's transaction. */
-static void find(struct store *s, int64_t finder, uint64_t *serial, size_t n)
-{
-    struct err e;
-    for (size_t i = 0; i < n; i++) {
-        char bytes[SIZE] = {0}, edges[200] = {0};
-        memcpy(bytes, serial, sizeof *serial);
-        ++*serial;
-        struct store_seed seed = {.data = bytes, .size = SIZE, .instance = finder, .name = "id:1"};
-        int64_t id;
-        bool fresh;
-        need(store_add_seed(s, &seed, &id, &fresh, &e), &e);
-        need(store_seed_done(s, id, 1, 0, 100, edges, sizeof edges, 1, true, &e), &e);
-    }
-}
-
-struct claim {
+struct bench {
     struct store *s;
-    int64_t instance;
-    size_t n;
+    int64_t finder, taker; /* instances; 0 until their first turns */
+    int64_t turn;
+    uint32_t round;
+    uint64_t serial; /* of the next new seed */
 };
 
-static int claim(void *arg, const struct store_seed *seed, struct err *e)
-{
-    struct claim *c = arg;
-    c->n++;
-    return store_import(c->s, c->instance, seed->id, 0, e);
-}
-
-/* What a turn does before it starts; returns microseconds of CPU. */
-static double import(struct store *s, int64_t instance, int64_t *shared)
+/* A turn of *instance begins; how many inputs it is given, `max` at the most. */
+static size_t begin(struct bench *b, struct store_turn *t, int64_t *instance, size_t max)
 {
     struct err e;
-    struct claim c = {.s = s, .instance = instance};
+    struct inputs in = {0};
+    struct store_claim c = {.decision = "",
+                            .fuzzer = instance == &b->finder ? "finder" : "taker",
+                            .max_inputs = max,
+                            .max_bytes = SIZE_MAX};
+    *t = (struct store_turn){.id = ++b->turn, .state = TURN_RUNNING, .instance = *instance};
+    need(store_order_take(b->s, &e), &e);
+    need(store_turn_begin(b->s, t, &c, &in, &e), &e);
+    store_order_leave(b->s);
+    need(store_turn_delivered(b->s, t, &e), &e);
+    *instance = t->instance;
+    size_t n = in.n;
+    inputs_free(&in);
+    return n;
+}
+
+static void commit(struct bench *b, struct store_turn *t, struct store_result *results, size_t n)
+{
+    struct err e;
+    t->state = TURN_COMMITTED;
+    t->round = ++b->round;
+    need(store_order_take(b->s, &e), &e);
+    need(store_turn_commit(b->s, t, &(struct store_commit){.results = results, .n = n}, &e), &e);
+    store_order_leave(b->s);
+}
+
+/* A turn of the finder: n new seeds, measured and shared. */
+static void find(struct bench *b, size_t n)
+{
+    struct err e;
+    struct store_turn t;
+    static char bytes[BATCH][SIZE];
+    static const char edges[200];
+    struct store_find finds[BATCH];
+    struct store_result results[BATCH];
+    begin(b, &t, &b->finder, 0);
+    for (size_t i = 0; i < n; i++, b->serial++) {
+        memcpy(bytes[i], &b->serial, sizeof b->serial);
+        finds[i] = (struct store_find){.kind = STORE_FIND_SEED,
+                                       .data = bytes[i],
+                                       .size = SIZE,
+                                       .entry = -1,
+                                       .parent_entry = -1,
+                                       .name = "id:1"};
+    }
+    need(store_turn_park(b->s, &t, finds, n, NULL, &e), &e);
+    for (size_t i = 0; i < n; i++)
+        results[i] = (struct store_result){.seed = finds[i].seed,
+                                           .status = 1,
+                                           .cpu_us = 100,
+                                           .edges = edges,
+                                           .edges_size = sizeof edges,
+                                           .share = true};
+    commit(b, &t, results, n);
+}
+
+/* How a turn of the taker begins, which is given `want`; microseconds of CPU. */
+static double import(struct bench *b, size_t want)
+{
+    struct store_turn t;
     double began = now_us();
-    need(store_begin(s, &e), &e);
-    need(store_shared_after(s, *shared, instance, 1000, claim, &c, shared, &e), &e);
-    need(store_imported_upto(s, instance, *shared, &e), &e);
-    need(store_commit(s, &e), &e);
-    need(store_delivered(s, instance, 0, &e), &e);
-    if (c.n != NEW)
+    if (begin(b, &t, &b->taker, want + 1) != want)
         BUG("the import offered another number of seeds than there are");
-    return now_us() - began;
+    double took = now_us() - began;
+    commit(b, &t, NULL, 0);
+    return took;
 }
 
 static int ascending(const void *a, const void *b)
@@ -83,16 +119,12 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_import(struct store *s, int64_t finder, int64_t taker, int64_t *shared,
-                            uint64_t *serial)
+static double median_import(struct bench *b)
 {
     double us[TURNS];
-    struct err e;
     for (int i = 0; i < TURNS; i++) {
-        need(store_begin(s, &e), &e);
-        find(s, finder, serial, NEW);
-        need(store_commit(s, &e), &e);
-        us[i] = import(s, taker, shared);
+        find(b, NEW);
+        us[i] = import(b, NEW);
     }
     qsort(us, TURNS, sizeof *us, ascending);
     return us[TURNS / 2];
@@ -107,38 +139,35 @@ static long peak_mb(void)
 
 int main(int argc, char **argv)
 {
-    uint64_t want = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000, serial = 1;
+    uint64_t want = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
     char dir[] = "/tmp/carol-bench-XXXXXX";
     struct err e = {0};
-    struct store *s;
-    int64_t finder, taker, shared = 0;
+    struct bench b = {.serial = 1};
     if (!mkdtemp(dir))
         return 4;
-    need(store_open(&s, dir, STORE_CREATE, &e), &e);
-    need(store_add_instance(s, "a", 0, &finder, &e), &e);
-    need(store_add_instance(s, "b", 0, &taker, &e), &e);
-    double small = median_import(s, finder, taker, &shared, &serial);
-    double began = now_us();
-    while (serial < want) {
-        need(store_begin(s, &e), &e);
-        find(s, finder, &serial, 500);
-        need(store_commit(s, &e), &e);
+    need(store_open(&b.s, dir, STORE_CREATE, &e), &e);
+    double small = median_import(&b);
+    double filling = 0;
+    while (b.serial < want) {
+        double began = now_us();
+        find(&b, BATCH);
+        filling += now_us() - began;
+        import(&b, BATCH); /* the taker has had all of these */
     }
-    double each = (now_us() - began) / (double)want;
-    shared = (int64_t)serial - 1; /* the taker has had all of these */
-    double large = median_import(s, finder, taker, &shared, &serial);
+    double each = filling / (double)want;
+    double large = median_import(&b);
     struct store_totals t;
-    began = now_us();
-    need(store_totals(s, &t, &e), &e);
+    double began = now_us();
+    need(store_totals(b.s, &t, &e), &e);
     double totals = now_us() - began;
-    store_close(s);
+    store_close(b.s);
     need(fs_remove_tree(dir, &e), &e);
     printf("import of %d new seeds: %.0f us of CPU with %d in the store, %.0f us with %llu: ratio "
            "%.2f (at "
            "most %.1f)\n",
            NEW, small, NEW * TURNS, large, (unsigned long long)t.seeds, large / small, RATIO_MAX);
-    printf("a seed stored and evaluated, batches of 500: %.1f us; totals for a status: %.0f us\n",
-           each, totals);
+    printf("a seed stored and measured, batches of %d: %.1f us; totals for a status: %.0f us\n",
+           BATCH, each, totals);
     printf("peak memory: %ld MB (at most %d)\n", peak_mb(), MEMORY_MAX_MB);
     return large / small > RATIO_MAX || peak_mb() > MEMORY_MAX_MB;
 }

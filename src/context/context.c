@@ -4,13 +4,14 @@
 
 #include "base/det.h"
 #include "base/die.h"
-#include "context/stats.h"
+#include "stats/series.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EMA 0.3
+_Static_assert(CONTEXT_WINDOW <= SERIES_SHORT, "no signal allocates");
 
 /* Edges credited by one evaluation, kept while it is inside the velocity window. */
 struct credit {

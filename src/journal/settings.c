@@ -96,8 +96,8 @@ static int set_time(int64_t *ns, const struct setting *st, const char *text, str
     char name[32];
     int rc = str_to_time(text, name_of(st, name), ns, e);
     if (rc == 0 && st->lo && (*ns < (int64_t)st->lo || *ns > (int64_t)st->hi))
-        rc = err_usage(e, "%s: '%s' is not from %.1f s to %.0f s", name, text,
-                       (double)st->lo / 1e9, (double)st->hi / 1e9);
+        rc = err_usage(e, "%s: '%s' is not from %.1f s to %.0f s", name, text, (double)st->lo / 1e9,
+                       (double)st->hi / 1e9);
     return rc;
 }
 

@@ -3,9 +3,9 @@
  * options from it, the record is written and read by it.
  *
  *     settings_defaults(&s, &e);
- *     settings_set(&s, setting_of("turn"), "5s", &e);    // as typed by the user
+ *     settings_set(&s, &settings_table[i], "5s", &e);    // as typed by the user
  *     settings_resolve(&s, &table, &e);                  // what was left open is decided
- *     settings_write(&s, &facts) ... settings_read(&s, store, &e);
+ *     settings_facts(&s, &facts) ... settings_read(&s, store, &e);
  *     settings_free(&s);
  */
 #ifndef CAROL_JOURNAL_SETTINGS_H

@@ -39,8 +39,8 @@ struct measured {
     size_t n;
     const struct eval_call *calls; /* indirect calls seen */
     size_t n_calls;
-    bool *fresh;    /* answer, one each: it is a crash (or an initial seed's hang) not kept before */
-    size_t n_good;  /* answer: how many run through */
+    bool *fresh;   /* answer, one each: it is a crash (or an initial seed's hang) not kept before */
+    size_t n_good; /* answer: how many run through */
 };
 /* Round 0. */
 CAROL_MUST_CHECK int journal_seeds(struct store *s, struct fold *f, struct measured *m,

@@ -2,10 +2,10 @@
  * estimated.  Reads only rewards, no signals. */
 #include "base/det.h"
 #include "base/die.h"
-#include "context/stats.h"
 #include "sched/params.h"
 #include "sched/schedulers.h"
 #include "sched/wire.h"
+#include "stats/series.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -47,6 +47,9 @@ int blob_column(struct query *q, const struct digest *hash, size_t size, struct 
 {
     *b = (struct blob){.file = BUF_INIT(size)};
     b->data = db_blob(q, &b->size);
+    if (b->data && b->size != size)
+        return err_set(e, -EUCLEAN, "%s is damaged: an input has %zu bytes where its row says %zu",
+                       q->s->path, b->size, size);
     if (b->data)
         return 0;
     char *path = blob_path(q->s, hash);

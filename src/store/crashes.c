@@ -126,8 +126,7 @@ static int crash_row(struct query *q, store_crash_fn *fn, void *arg, struct err 
 int store_crashes(struct store *s, int64_t after, store_crash_fn *fn, void *arg, struct err *e)
 {
     struct query q;
-    int rc =
-        db_query(s, &q, "SELECT " CRASH_COLUMNS " FROM crashes WHERE id > ? ORDER BY id", e);
+    int rc = db_query(s, &q, "SELECT " CRASH_COLUMNS " FROM crashes WHERE id > ? ORDER BY id", e);
     if (rc < 0)
         return rc;
     db_bind_int(&q, after);

@@ -9,7 +9,7 @@
  *     db_done(&q);
  *
  * The text of a query must be a literal: its address is the key of the statement cache.  A query asked
- * again while its statement is still being stepped gets a statement of its own. */
+ * again before db_done gets a statement of its own. */
 #ifndef CAROL_STORE_DB_H
 #define CAROL_STORE_DB_H
 
@@ -18,7 +18,7 @@
 #include <sqlite3.h>
 
 #define DB_STATEMENTS 64
-#define DB_GROUP 1024 /* steps of a lazy record that become durable together */
+#define DB_GROUP 1024                   /* steps of a lazy record that become durable together */
 #define DB_INLINE_MAX ((size_t)1 << 20) /* larger inputs are files in OUT/blobs */
 
 struct store {
@@ -29,11 +29,13 @@ struct store {
     bool in_transaction;
     bool lazy;      /* steps become durable in groups of DB_GROUP */
     unsigned steps; /* since the last group */
+    bool failed;    /* a lazy one: a step failed, and with it those that were not durable */
     bool walking;   /* a callback runs: it must not come back here */
     bool ordered;   /* the order is held */
     struct {
         const char *sql;
         sqlite3_stmt *stmt;
+        bool used; /* between db_query and db_done */
     } cache[DB_STATEMENTS];
     int cached;
 };
@@ -42,7 +44,7 @@ struct query {
     struct store *s;
     sqlite3_stmt *stmt;
     int bound, column;
-    bool own; /* not from the cache */
+    int cached; /* its place in the cache; -1: it is not from there */
 };
 
 CAROL_MUST_CHECK int db_query(struct store *s, struct query *q, const char *sql, struct err *e);

@@ -50,10 +50,16 @@ int event_add(struct store *s, int64_t now_ns, const char *kind, const char *tex
     return db_run(&q, e);
 }
 
+/* The clock goes along: after a kill it must not be behind what is told here. */
 int store_event(struct store *s, int64_t now_ns, const char *kind, const char *text, struct err *e)
 {
     int rc = db_enter(s, e);
-    return rc < 0 ? rc : db_leave(s, event_add(s, now_ns, kind, text, e), e);
+    if (rc < 0)
+        return rc;
+    rc = event_add(s, now_ns, kind, text, e);
+    if (rc == 0)
+        rc = clock_put(s, now_ns, e);
+    return db_leave(s, rc, e);
 }
 
 /* --- learned calls --------------------------------------------------------------------------- */

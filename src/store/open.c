@@ -89,9 +89,9 @@ static int open_reader(struct store *s, struct err *e)
     if (rc == 0)
         rc = db_exec(s, "PRAGMA query_only = ON", e);
     if (rc == 0)
-        rc = schema_open(s, e);
-    if (rc == 0)
         rc = db_begin(s, e); /* until it is closed */
+    if (rc == 0)
+        rc = schema_open(s, e); /* its first look: from here on it sees no other moment */
     if (rc == -EACCES)
         err_wrap(e, "if you may not write %s, copy it somewhere you may", s->dir);
     free(uri);
@@ -130,7 +130,10 @@ int store_open(struct store **out, const char *dir, enum store_mode mode, struct
 
 int store_flush(struct store *s, struct err *e)
 {
-    return s->lazy && s->in_transaction ? db_commit(s, e) : 0;
+    if (!s->lazy || (!s->failed && !s->in_transaction))
+        return 0;
+    int rc = db_enter(s, e);
+    return rc < 0 ? rc : db_commit(s, e);
 }
 
 static void disconnect(struct store *s)

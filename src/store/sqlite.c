@@ -63,23 +63,26 @@ static const char *verb_of(sqlite3_stmt *stmt)
 int db_query(struct store *s, struct query *q, const char *sql, struct err *e)
 {
     BUG_ON(s->walking); /* a callback came back into the store */
-    *q = (struct query){.s = s};
+    *q = (struct query){.s = s, .cached = -1};
     int i = 0;
     while (i < s->cached && s->cache[i].sql != sql)
         i++;
-    if (i < s->cached && !sqlite3_stmt_busy(s->cache[i].stmt)) {
+    if (i < s->cached && !s->cache[i].used) {
         q->stmt = s->cache[i].stmt;
+        q->cached = i;
+        s->cache[i].used = true;
         return 0;
     }
     bool keep = i == s->cached && i < DB_STATEMENTS;
     unsigned flags = keep ? SQLITE_PREPARE_PERSISTENT : 0;
     if (sqlite3_prepare_v3(s->db, sql, -1, flags, &q->stmt, NULL) != SQLITE_OK)
         return db_error(s, "prepare a statement", e);
-    q->own = !keep;
     if (keep) {
         s->cache[i].sql = sql;
         s->cache[i].stmt = q->stmt;
+        s->cache[i].used = true;
         s->cached++;
+        q->cached = i;
     }
     return 0;
 }
@@ -127,6 +130,7 @@ void db_bind_null(struct query *q)
 
 int db_step(struct query *q, struct err *e)
 {
+    BUG_ON(q->s->walking);
     q->column = 0;
     switch (sqlite3_step(q->stmt)) {
     case SQLITE_ROW: return 1;
@@ -137,11 +141,12 @@ int db_step(struct query *q, struct err *e)
 
 void db_done(struct query *q)
 {
-    if (q->own)
+    if (q->cached < 0)
         sqlite3_finalize(q->stmt);
     else {
         sqlite3_reset(q->stmt);
         sqlite3_clear_bindings(q->stmt);
+        q->s->cache[q->cached].used = false;
     }
     q->stmt = NULL;
 }
@@ -222,6 +227,8 @@ void db_rollback(struct store *s)
 
 int db_enter(struct store *s, struct err *e)
 {
+    if (s->failed)
+        return err_set(e, -EIO, "an earlier step failed on %s: it takes no more", s->path);
     return s->lazy && s->in_transaction ? 0 : db_begin(s, e);
 }
 
@@ -231,5 +238,6 @@ int db_leave(struct store *s, int rc, struct err *e)
         db_rollback(s);
     else if (!s->lazy || ++s->steps % DB_GROUP == 0)
         rc = db_commit(s, e);
+    s->failed = s->lazy && rc < 0;
     return rc;
 }

@@ -47,7 +47,7 @@ struct store;
 enum store_mode {
     STORE_NONE = 0,
     STORE_CREATE,
-    STORE_CREATE_LAZY, /* of a simulation: many steps become durable together, at the latest on close */
+    STORE_CREATE_LAZY, /* of a simulation: many steps become durable together, the last with store_flush */
     STORE_RESUME,
     STORE_READ, /* one moment of a campaign that may be running: what is written later is not seen */
 };
@@ -57,7 +57,8 @@ enum store_mode {
  * to do. */
 CAROL_MUST_CHECK int store_open(struct store **out, const char *dir, enum store_mode mode,
                                 struct err *e);
-/* Of a lazy one: what was not made durable yet becomes so; 0, or why it could not. */
+/* Of a lazy one: what was not made durable yet becomes so; 0, or why it could not.  Without it store_close
+ * loses that; a step that fails does, too, and every later one is refused. */
 CAROL_MUST_CHECK int store_flush(struct store *s, struct err *e);
 void store_close(struct store *s);
 /* Instead of store_close for a created campaign that came to nothing: the record and the directory, when it
@@ -174,7 +175,7 @@ struct store_claim {
     size_t max_bytes;   /* and stop at the one that goes beyond this */
 };
 /* Inserts t as running, sets t->instance, and claims for that instance the shared seeds it has not been
- * given and did not find, in share order.  Their bytes are put into *imports. */
+ * given and did not find, in share order.  Their bytes are put into *imports, which is empty. */
 CAROL_MUST_CHECK int store_turn_begin(struct store *s, struct store_turn *t,
                                       const struct store_claim *c, struct inputs *imports,
                                       struct err *e);
@@ -321,8 +322,8 @@ CAROL_MUST_CHECK int store_rest(struct store *s, int64_t now_ns, const struct st
 
 struct store_totals {
     int64_t elapsed_ns;
-    int64_t decisions;               /* the highest number of one */
-    uint64_t seeds, crashes, hangs;  /* distinct inputs */
+    int64_t decisions;              /* the highest number of one */
+    uint64_t seeds, crashes, hangs; /* distinct inputs */
 };
 CAROL_MUST_CHECK int store_totals(struct store *s, struct store_totals *t, struct err *e);
 

@@ -112,6 +112,7 @@ int store_turn_begin(struct store *s, struct store_turn *t, const struct store_c
                      struct inputs *imports, struct err *e)
 {
     BUG_ON(!s->ordered);
+    int64_t was = t->instance;
     int rc = db_enter(s, e);
     if (rc < 0)
         return rc;
@@ -125,13 +126,18 @@ int store_turn_begin(struct store *s, struct store_turn *t, const struct store_c
         rc = imports_claim(s, t->instance, t->id, c, imports, e);
     if (rc == 0)
         rc = clock_put(s, t->start_ns, e);
-    return db_leave(s, rc, e);
+    rc = db_leave(s, rc, e);
+    if (rc < 0) {
+        t->instance = was;
+        inputs_free(imports);
+    }
+    return rc;
 }
 
 static int next_late(struct store *s, int64_t *id, struct err *e)
 {
     struct query q;
-    int rc = db_query(s, &q, "SELECT min(min(id), 0) - 1 FROM turns", e);
+    int rc = db_query(s, &q, "SELECT min(coalesce(min(id), 0), 0) - 1 FROM turns", e);
     if (rc < 0)
         return rc;
     rc = db_step(&q, e);
@@ -210,9 +216,8 @@ static int keep_find(struct store *s, struct store_turn *t, struct store_find *f
     if (f->kind == STORE_FIND_ENTRY)
         return f->entry < 0 ? 0 : entry_put(s, t->instance, f->entry, f->seed, e);
     int64_t parent = f->parent;
-    int rc = parent || f->parent_entry < 0
-                 ? 0
-                 : entry_seed(s, t->instance, f->parent_entry, &parent, e);
+    int rc =
+        parent || f->parent_entry < 0 ? 0 : entry_seed(s, t->instance, f->parent_entry, &parent, e);
     if (rc == 0 && f->kind != STORE_FIND_SEED)
         rc = keep_crash(s, t, f, parent, e);
     if (rc == 0 && (f->measure || f->kind == STORE_FIND_SEED))
@@ -312,7 +317,8 @@ int store_turns_open(struct store_turns **out, struct store *s, enum turn_order 
     static const char *const sql[] = {
         [TURNS_BY_ID] = TURNS_FROM " WHERE t.id > 0 AND t.id > ? ORDER BY t.id",
         [TURNS_BY_ROUND] = TURNS_FROM " WHERE t.round > 0 AND t.round > ? ORDER BY t.round",
-        [TURNS_LATE_OPEN] = TURNS_FROM " WHERE t.id < 0 AND t.id < ? AND t.round = 0 ORDER BY t.id DESC",
+        [TURNS_LATE_OPEN] =
+            TURNS_FROM " WHERE t.id < 0 AND t.id < ? AND t.round = 0 ORDER BY t.id DESC",
     };
     struct store_turns *w = xcalloc(1, sizeof *w);
     int rc = db_query(s, &w->q, sql[order], e);

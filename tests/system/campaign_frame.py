@@ -13,6 +13,8 @@ from campaign_kit import (COMMITTED, LATE, VOID, Carol, Tap, orphan_segments, ow
                           twice_imported, unharvested)
 
 CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+import fold
 TOTE = ROOT / "examples" / "tote"
 TEMP = Path(tempfile.mkdtemp(prefix="carol-campaign-"))
 TEMP.chmod(0o755)
@@ -54,6 +56,9 @@ def replays(what, out):
     r = carol.json("replay", out, "--json")
     ok(r.get("decisions", 0) > 0 and r.get("decisions") == r.get("matched")
        and r.get("first_mismatch", 0) is None and r.get("state_equal"), f"{what}: every decision replays as logged", r)
+    report = fold.judge(out, carol=carol.binary)
+    ok(not report.wrong and report.looks.get("reward"), f"{what}: the oracle computes the same from the record"
+       f" ({sum(report.looks.values())} values)", report.text(20))
 
 
 def unfinished(out):
@@ -66,7 +71,7 @@ def accounting_adds_up(status):
     """Per slot fuzz + eval + idle = wall, nothing negative, and wall is the campaign's clock."""
     wrong = []
     for s in status["slots"]:
-        total = s["fuzz_s"] + s["eval_s"] + s["idle_s"]
+        total = s["start_s"] + s["fuzz_s"] + s["eval_s"] + s["idle_s"]
         fits = abs(total - s["wall_s"]) < 1e-3 and min(s.values()) >= 0
         if not fits or abs(s["wall_s"] - status["elapsed_s"]) > 0.1 * status["elapsed_s"]:
             wrong.append(s)

@@ -4,15 +4,16 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import time
 from pathlib import Path
 
 from campaign_frame import (CAROL, TEMP, TOTE, accounting_adds_up, carol, log_of, nothing_left, ok, replays, tote,
                             unfinished)
-from campaign_kit import (LATE, Witness, engines_of, go_on_until, rows, segments, turns_done, twice_imported,
-                          unharvested, wait_until)
+from campaign_kit import (LATE, Witness, engines_of, go_on_until, rows, rows_or_none, segments, turns_done,
+                          twice_imported, unharvested, wait_until)
+
+BEGUN = "SELECT value FROM settings WHERE key = 'seed'"  # the first thing a campaign writes
 
 
 def victims(supervisor, builds):
@@ -45,7 +46,7 @@ class Chaos:
             return
         if self.p and self.p.returncode != -signal.SIGKILL:
             self.bad_ends.append(self.p.returncode)
-        if (self.out / "carol.db").exists() and rows_or_none(self.out):
+        if (self.out / "carol.db").exists() and rows_or_none(self.out, BEGUN):
             args = ["--resume", self.out]
         else:  # killed before there was anything to resume
             shutil.rmtree(self.out, ignore_errors=True)
@@ -87,13 +88,6 @@ class Chaos:
         was = turns_done(self.out)
         if wait_until(lambda: turns_done(self.out) > was, 60) is None:
             self.bad_ends.append("after the last strike no turn was finished")
-
-
-def rows_or_none(out):
-    try:
-        return rows(out, "SELECT value FROM settings WHERE key = 'seed'")
-    except sqlite3.Error:
-        return None
 
 
 def chaos(seconds=26):

@@ -185,7 +185,7 @@ def go_on_until(enough, out, carol, seconds=6, tries=8, **how):
 
 
 def record(out):
-    """The campaign's record, read only."""
+    """The campaign's record, read only: the one place of the tests and benchmarks that opens it."""
     return sqlite3.connect(f"file:{out}/carol.db?mode=ro", uri=True, timeout=10)
 
 
@@ -197,11 +197,17 @@ def rows(out, sql, *args):
         db.close()
 
 
-def turns_done(out):
+def rows_or_none(out, sql, *args):
+    """None while the record cannot be read: it is not made yet, or being recovered."""
     try:
-        return rows(out, "SELECT count(*) FROM turns WHERE state = ?", COMMITTED)[0][0]
+        return rows(out, sql, *args)
     except sqlite3.Error:
-        return 0
+        return None
+
+
+def turns_done(out):
+    done = rows_or_none(out, "SELECT count(*) FROM turns WHERE state = ?", COMMITTED)
+    return done[0][0] if done else 0
 
 
 class Witness:

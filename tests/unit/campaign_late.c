@@ -52,7 +52,7 @@ static void replays(struct fakes *f, int64_t decisions)
 }
 
 static struct settings options(const char *scheduler, int arms, int jobs, int64_t budget_s,
-                                    bool resume)
+                               bool resume)
 {
     struct settings o = fakes_options(fakes_dir, scheduler, arms, jobs, budget_s);
     o.resume = o.budget_given = resume;

@@ -2,7 +2,7 @@
 #include "context/context.h"
 
 #include "base/rng.h"
-#include "context/stats.h"
+#include "stats/series.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -411,16 +411,16 @@ int fakes_remove_dir(void **state)
 }
 
 struct settings fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
-                                   int64_t budget_s)
+                              int64_t budget_s)
 {
     struct settings o = {.out = fs_join(dir, "out"),
-                              .scheduler = xstrdup(scheduler),
-                              .jobs = jobs,
-                              .budget_ns = budget_s * NS_PER_S,
-                              .turn_ns = 120 * NS_PER_S,
-                              .seed = 7,
-                              .timeout_ms = 1000,
-                              .reward = REWARD_COVERAGE_INTERVAL};
+                         .scheduler = xstrdup(scheduler),
+                         .jobs = jobs,
+                         .budget_ns = budget_s * NS_PER_S,
+                         .turn_ns = 120 * NS_PER_S,
+                         .seed = 7,
+                         .timeout_ms = 1000,
+                         .reward = REWARD_COVERAGE_INTERVAL};
     char *seed = fs_join(dir, "seed");
     assert_int_equal(fs_write_quick(seed, "\1\0", 2, NULL), 0);
     strv_take(&o.seeds, seed);

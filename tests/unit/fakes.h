@@ -45,7 +45,7 @@ int fakes_fresh_dir(void **state);
 int fakes_remove_dir(void **state);
 /* A campaign in DIR/out of arms f0, f1, ... with turns of 120 s. */
 struct settings fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
-                                   int64_t budget_s);
+                              int64_t budget_s);
 /* It from its start to its end on virtual time; fails the test when it fails. */
 void fakes_run(struct fakes *f, struct settings o, struct tally *out);
 /* The journal of DIR/out once more, under another scheduler when that is not NULL. */

@@ -1,8 +1,8 @@
 /* phase: Method I against an independent computation, and the figures that the paper derives from it. */
 #include "base/die.h"
-#include "context/stats.h"
 #include "sched/sched.h"
 #include "sched/schedulers.h"
+#include "stats/series.h"
 
 #include <errno.h>
 #include <setjmp.h>

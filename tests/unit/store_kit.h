@@ -1,4 +1,5 @@
-/* store_kit: what the tests of the store share: a directory with a record in it, and rows to put there.
+/* store_kit: what the tests of the store share: a directory with a record in it, rows to put there, and the only
+ * way around the store to what is in the record.
  *
  *     TEST(name)         a test on a new record (f->s)
  *     TEST_ON_DISK(name) a test on an empty directory of a real file system; f->s is NULL
@@ -36,18 +37,40 @@ struct fixture {
 int kit_setup(void **state);
 int kit_setup_on_disk(void **state);
 int kit_teardown(void **state);
-/* The number a query of the record in dir gives. */
-int64_t kit_query(const char *dir, const char *sql);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kit_setup, kit_teardown)
 #define TEST_ON_DISK(name) cmocka_unit_test_setup_teardown(name, kit_setup_on_disk, kit_teardown)
 
+/* The number a query of the record in dir gives. */
+int64_t kit_query(const char *dir, const char *sql);
+/* Changes the record behind the store's back; how many rows. */
+int kit_exec(const char *dir, const char *sql);
+/* Keeps the record locked for writing, as another program would: says so on fd, for so long. */
+void kit_hold(const char *dir, int fd, unsigned us);
+/* Of all that is in the record: equal when nothing changed. */
+struct digest kit_digest(const char *dir);
+/* The test fails unless fn, given the record newly opened in this mode, stops with a BUG. */
+void kit_expect_bug(struct fixture *f, enum store_mode mode, void (*fn)(struct store *s));
+
 void reopen(struct fixture *f);
-/* A seed of these bytes, under this name; its id. */
-int64_t add(struct store *s, const char *text, int64_t instance, int64_t turn, bool *fresh);
-void done(struct store *s, int64_t id, bool share);
-void begin_turn(struct store *s, int64_t id, int64_t instance);
+/* An initial seed of these bytes, under this name; its number. */
+int64_t add(struct store *s, const char *text);
+/* A result of its measurement, in round 0. */
+void measure(struct store *s, int64_t seed, bool share);
+/* The steps that need the order, with it. */
+int begin(struct store *s, struct store_turn *t, const struct store_claim *c, struct inputs *in,
+          struct err *e);
+int commit(struct store *s, const struct store_turn *t, const struct store_commit *c,
+           struct err *e);
+/* Turn `id` of this instance (0: a new one, number `id` of aflpp), begun at id * 100 without imports. */
+struct store_turn begun(struct store *s, int64_t id, int64_t instance);
+/* A seed as a fuzzer finds it. */
+struct store_find find(const char *text);
 /* For a struct buf: joins the bytes of the seeds it sees, "a,b,c,". */
 int join(void *arg, const struct store_seed *seed, struct err *e);
 void expect_seeds(struct store *s, int64_t turn, const char *want);
+/* Likewise for a list; empties it. */
+void expect_inputs(struct inputs *in, const char *want);
+/* All crashes and hangs: "crash DATA arm A sig S turn T parent P NAME BY_EVAL;". */
+void expect_crashes(struct store *s, int64_t after, const char *want);
 
 #endif

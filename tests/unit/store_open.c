@@ -2,9 +2,8 @@
  * full disk and damage is in store_faults.c. */
 #include "store_kit.h"
 
-#include "campaign/settings.h"
+#include "journal/settings.h"
 
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@ static void modes_refuse_what_they_should(void **state)
     assert_non_null(strstr(e.msg, pid));
     store_close(f->s);
     OK(store_open(&f->s, f->dir, STORE_CREATE, &oops)); /* killed before it began: not in the way */
-    OK(store_set(f->s, "seed", "7", &oops));
+    OK(store_put(f->s, &(struct store_fact){"seed", "7"}, 1, &oops));
     store_close(f->s);
     f->s = NULL;
     assert_int_equal(store_open(&other, f->dir, STORE_CREATE, &e), -EEXIST);
@@ -34,88 +33,140 @@ static void modes_refuse_what_they_should(void **state)
     OK(store_open(&f->s, f->dir, STORE_RESUME, &oops)); /* the refused ones left no lock behind */
 }
 
-static void a_reader_sees_commits_and_cannot_write(void **state)
+static void writes(struct store *s)
+{
+    OK(store_put(s, &(struct store_fact){"k", "v"}, 1, &oops));
+}
+
+static void a_reader_sees_one_moment_and_cannot_write(void **state)
 {
     struct fixture *f = *state;
     struct store *r;
-    add(f->s, "a", 0, 0, NULL);
+    add(f->s, "a");
     OK(store_open(&r, f->dir, STORE_READ, &oops));
+    add(f->s, "b"); /* a reader in the middle never fails a write */
     expect_seeds(r, 0, "a,");
-    OK(store_begin(r, &oops)); /* one view of everything */
+    measure(f->s, add(f->s, "c"), true);
     expect_seeds(r, 0, "a,");
-    OK(store_begin(f->s, &oops));
-    add(f->s, "b", 0, 0, NULL);
-    OK(store_commit(f->s, &oops)); /* a reader in the middle never fails a write */
-    expect_seeds(r, 0, "a,");
-    OK(store_commit(r, &oops));
-    expect_seeds(r, 0, "a,b,");
-    struct err e = {0};
-    assert_true(store_set(r, "k", "v", &e) < 0);
+    struct inputs in = {0};
+    OK(store_first_shared(r, 9, &in, &oops));
+    expect_inputs(&in, "");
     store_close(r);
+    OK(store_open(&r, f->dir, STORE_READ, &oops));
+    expect_seeds(r, 0, "a,b,c,");
+    store_close(r);
+    kit_expect_bug(f, STORE_READ, writes);
+    assert_int_equal(kit_query(f->dir, "SELECT count(*) FROM settings"), 0);
 }
 
-static void sql(const char *dir, const char *text)
+static void the_lock_tells_who_writes(void **state)
 {
-    char *path = fs_join(dir, "carol.db");
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    struct fixture *f = *state;
+    struct store *r;
+    OK(store_open(&r, f->dir, STORE_READ, &oops));
+    assert_true(store_is_locked(f->dir));
+    store_close(f->s);
+    f->s = NULL;
+    assert_false(store_is_locked(f->dir)); /* readers take none */
+    store_close(r);
+    assert_false(store_is_locked("/tmp/carol-none"));
+}
+
+/* A campaign that came to nothing leaves nothing, but not what was there before it. */
+static void a_discarded_record_is_gone(void **state)
+{
+    struct fixture *f = *state;
+    char *dir = fs_join(f->dir, "new"), *mine = fs_join(dir, "mine");
+    struct store *s;
+    OK(store_open(&s, dir, STORE_CREATE, &oops));
+    add(s, "a");
+    store_discard(s);
+    assert_false(fs_exists(dir));
+    OK(fs_mkdirs(dir, &oops));
+    OK(fs_write_atomic(mine, "x", 1, &oops));
+    OK(store_open(&s, dir, STORE_CREATE_LAZY, &oops));
+    add(s, "a");
+    store_discard(s);
+    struct strv names = {0};
+    OK(fs_list(dir, &names, &oops));
+    assert_int_equal(names.n, 1);
+    assert_string_equal(names.v[0], "mine");
+    strv_free(&names);
+    free(mine);
+    free(dir);
+}
+
+static void expect_refused(struct fixture *f, const char *why)
+{
+    struct err e = {0};
+    char *path = fs_join(f->dir, "carol.db");
+    struct buf was = BUF_INIT(1 << 24), is = BUF_INIT(1 << 24);
+    OK(fs_read(path, &was, &oops));
+    for (int mode = STORE_RESUME; mode <= STORE_READ; mode++) {
+        assert_true(store_open(&f->s, f->dir, (enum store_mode)mode, &e) < 0);
+        assert_null(f->s);
+        assert_int_equal(e.exit, ERR_EXIT_USAGE);
+        if (!strstr(e.msg, why))
+            fail_msg("%s: does not say '%s'", e.msg, why);
+    }
+    OK(fs_read(path, &is, &oops));
+    assert_int_equal(is.len, was.len);
+    assert_memory_equal(is.p, was.p, is.len);
+    buf_free(&was);
+    buf_free(&is);
     free(path);
 }
 
-static void an_older_record_is_migrated_a_newer_refused(void **state)
+/* tests/system/older.py has a real one of the version before. */
+static void records_of_other_versions_are_refused(void **state)
 {
     struct fixture *f = *state;
-    struct store *r;
-    struct err e = {0};
+    writes(f->s);
     store_close(f->s);
     f->s = NULL;
-    sql(f->dir, "PRAGMA user_version = 3");
-    assert_true(store_open(&f->s, f->dir, STORE_RESUME, &e) < 0);
-    assert_non_null(strstr(e.msg, "newer carol"));
-    assert_int_equal(e.exit, ERR_EXIT_USAGE);
-    assert_true(store_open(&r, f->dir, STORE_READ, &e) < 0);
-    sql(f->dir, "PRAGMA user_version = 1; PRAGMA application_id = 5");
-    assert_true(store_open(&f->s, f->dir, STORE_RESUME, &e) < 0);
-    assert_non_null(strstr(e.msg, "not a campaign"));
-
-    sql(f->dir, "PRAGMA application_id = 1128354383"); /* version 1, which is read as it is */
-    OK(store_open(&r, f->dir, STORE_READ, &oops));
-    store_close(r);
+    kit_exec(f->dir, "PRAGMA user_version = 4");
+    expect_refused(f, "newer carol (record version 4, this one knows 3)");
+    kit_exec(f->dir, "PRAGMA user_version = 2");
+    expect_refused(f, "older carol (record version 2,");
+    expect_refused(f, "go on with that carol, or start a new campaign");
+    kit_exec(f->dir, "PRAGMA user_version = 1");
+    expect_refused(f, "older carol (record version 1,");
+    kit_exec(f->dir, "PRAGMA user_version = 0");
+    expect_refused(f, "older carol (record version 0,");
+    kit_exec(f->dir, "PRAGMA user_version = 3; PRAGMA application_id = 5");
+    expect_refused(f, "not a campaign");
+    struct err e = {0};
+    assert_int_equal(store_open(&f->s, f->dir, STORE_CREATE, &e), -EEXIST);
+    kit_exec(f->dir, "PRAGMA application_id = 1128354383");
     OK(store_open(&f->s, f->dir, STORE_RESUME, &oops));
-    store_close(f->s);
-    assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 2);
-
-    char *db = fs_join(f->dir, "carol.db");
-    assert_int_equal(unlink(db), 0);
-    free(db);
-    sql(f->dir, "PRAGMA application_id = 1128354383; PRAGMA user_version = 0;"
-                "CREATE TABLE old(x); INSERT INTO old VALUES(42)");
-    assert_true(store_open(&r, f->dir, STORE_READ, &e) < 0);
-    OK(store_open(&f->s, f->dir, STORE_RESUME, &oops));
-    add(f->s, "a", 0, 0, NULL);
-    reopen(f);
-    expect_seeds(f->s, 0, "a,");
 }
 
 /* Each step of making it is a transaction of its own, and what came of it no campaign yet. */
 static void one_killed_while_it_was_made_is_not_in_the_way(void **state)
 {
     struct fixture *f = *state;
-    store_close(f->s);
-    f->s = NULL;
-    for (int version = 1; version <= 2; version++) {
-        sql(f->dir, version == 1 ? "PRAGMA user_version = 1" : "PRAGMA user_version = 2");
-        OK(store_open(&f->s, f->dir, STORE_CREATE, &oops));
+    static const char *const reached[] = {
+        "ALTER TABLE turns DROP COLUMN startup_ns; ALTER TABLE turns DROP COLUMN cycle_ns;"
+        "ALTER TABLE slots DROP COLUMN start_ns; PRAGMA user_version = 1",
+        "ALTER TABLE turns DROP COLUMN startup_ns; ALTER TABLE turns DROP COLUMN cycle_ns;"
+        "ALTER TABLE slots DROP COLUMN start_ns; PRAGMA user_version = 2",
+        "PRAGMA user_version = 3",
+    };
+    for (size_t i = 0; i < 3; i++) {
         store_close(f->s);
         f->s = NULL;
-        assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 2);
+        kit_exec(f->dir, reached[i]);
+        OK(store_open(&f->s, f->dir, STORE_CREATE, &oops));
+        assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 3);
     }
-    sql(f->dir, "PRAGMA user_version = 1; INSERT INTO settings VALUES('seed', '7')");
+    begun(f->s, 1, 0); /* all columns are there */
+    writes(f->s);
+    store_close(f->s);
+    f->s = NULL;
+    kit_exec(f->dir, "PRAGMA user_version = 2");
     struct err e = {0};
     assert_int_equal(store_open(&f->s, f->dir, STORE_CREATE, &e), -EEXIST);
-    assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 1); /* only a resume migrates */
+    assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 2); /* left as it is */
 }
 
 /* A campaign in a directory that the reader may not write: live, then ended. */
@@ -141,7 +192,7 @@ static void read_as_nobody(const char *dir)
 static void a_directory_that_cannot_be_written_can_be_read(void **state)
 {
     struct fixture *f = *state;
-    add(f->s, "a", 0, 0, NULL);
+    add(f->s, "a");
     assert_int_equal(chmod(f->dir, 0555), 0);
     read_as_nobody(f->dir);
     assert_int_equal(chmod(f->dir, 0755), 0);
@@ -157,25 +208,31 @@ static void words_come_back_as_they_were(void **state)
 {
     struct fixture *f = *state;
     static const char *const words[] = {"-v", "", "two\nlines", "c:\\new\\-", "\\", "@@", ""};
-    struct campaign_opts o = {.jobs = 1}, back = {0};
+    struct settings o = {0}, back = {0};
+    struct facts facts = {0};
+    OK(settings_defaults(&o, &oops));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         strv_add(&o.args, words[i]);
-    OK(settings_write(&o, f->s, &oops));
+    settings_facts(&o, &facts);
+    OK(store_put(f->s, facts.v, facts.n, &oops));
     OK(settings_read(&back, f->s, &oops));
     assert_int_equal(back.args.n, o.args.n);
     for (size_t i = 0; i < o.args.n; i++)
         assert_string_equal(back.args.v[i], words[i]);
     assert_int_equal(back.seeds.n, 0);
-    campaign_opts_free(&o);
-    campaign_opts_free(&back);
+    facts_free(&facts);
+    settings_free(&o);
+    settings_free(&back);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(modes_refuse_what_they_should),
-        TEST(a_reader_sees_commits_and_cannot_write),
-        TEST(an_older_record_is_migrated_a_newer_refused),
+        TEST(a_reader_sees_one_moment_and_cannot_write),
+        TEST(the_lock_tells_who_writes),
+        TEST(a_discarded_record_is_gone),
+        TEST(records_of_other_versions_are_refused),
         TEST(one_killed_while_it_was_made_is_not_in_the_way),
         TEST(words_come_back_as_they_were),
         TEST(a_directory_that_cannot_be_written_can_be_read),

@@ -1,5 +1,5 @@
-/* store_seeds: inputs go into the store and come back, once and in order; who is given which.  Turns are in
- * store_turns.c, opening and reading in store_open.c, faults in store_faults.c. */
+/* store_seeds: inputs go into the store and come back, once and in order; who is given which, and where they come
+ * from.  Turns are in store_turns.c, opening and reading in store_open.c, faults in store_faults.c. */
 #include "store_kit.h"
 
 #include <unistd.h>
@@ -7,17 +7,24 @@
 static void a_seed_is_stored_once(void **state)
 {
     struct fixture *f = *state;
-    bool fresh;
-    int64_t a = add(f->s, "aaa", 0, 0, &fresh);
-    assert_true(fresh);
-    assert_int_equal(add(f->s, "aaa", 0, 0, &fresh), a);
-    assert_false(fresh);
-    assert_int_not_equal(add(f->s, "", 0, 0, &fresh), a);
-    assert_true(fresh);
+    int64_t a = add(f->s, "aaa");
+    struct store_seed twice[] = {{.data = "", .size = 0}, {.data = "aaa", .size = 3}};
+    OK(store_add_seeds(f->s, twice, 2, &oops));
+    assert_int_equal(add(f->s, "aaa"), a);
+    assert_int_not_equal(add(f->s, ""), a);
     reopen(f);
-    assert_int_equal(add(f->s, "aaa", 0, 0, &fresh), a);
-    assert_false(fresh);
+    assert_int_equal(add(f->s, "aaa"), a);
     expect_seeds(f->s, 0, "aaa,,");
+    struct store_turn t = begun(f->s, 1, 0);
+    struct store_find finds[] = {find("new"), find("aaa"), find("new")};
+    OK(store_turn_park(f->s, &t, finds, 3, NULL, &oops));
+    assert_true(finds[0].fresh);
+    assert_false(finds[1].fresh);
+    assert_false(finds[2].fresh);
+    assert_int_equal(finds[1].seed, a);
+    assert_int_equal(finds[2].seed, finds[0].seed);
+    assert_int_equal(t.inputs, 1);
+    expect_seeds(f->s, 1, "new,");
 }
 
 static int check_seed(void *arg, const struct store_seed *r, struct err *e)
@@ -45,27 +52,64 @@ static int check_seed(void *arg, const struct store_seed *r, struct err *e)
     return 0;
 }
 
+static int check_pending(void *arg, const struct store_seed *r, struct err *e)
+{
+    (void)e;
+    assert_int_equal(r->state, SEED_PENDING);
+    assert_int_equal(r->share, 0);
+    assert_null(r->edges);
+    *(int64_t *)arg = r->id;
+    return 0;
+}
+
 static void every_field_of_a_seed_comes_back(void **state)
 {
     struct fixture *f = *state;
-    int64_t inst, parent = add(f->s, "p", 0, 0, NULL), id;
-    OK(store_add_instance(f->s, "aflpp", 0, &inst, &oops));
-    begin_turn(f->s, 5, inst);
-    struct store_seed seed = {.data = "xyz",
-                              .size = 3,
-                              .instance = inst,
-                              .turn = 5,
-                              .parent = parent,
-                              .name = "id:000001,src:000000",
-                              .found_ns = INT64_C(5000000000)};
-    bool fresh;
-    OK(store_add_seed(f->s, &seed, &id, &fresh, &oops));
-    OK(store_seed_done(f->s, id, 2, 11, 4000000000u, "\0\1\2\3", 4, 9, true, &oops));
+    int64_t parent = add(f->s, "p"), pending = 0;
+    struct store_turn t = begun(f->s, 5, 0);
+    struct store_find x = find("xyz");
+    x.parent = parent;
+    x.name = "id:000001,src:000000";
+    x.found_ns = INT64_C(5000000000);
+    OK(store_turn_park(f->s, &t, &x, 1, NULL, &oops));
+    OK(store_seed_get(f->s, x.seed, check_pending, &pending, &oops));
+    assert_int_equal(pending, x.seed);
+    struct store_result r = {.seed = x.seed,
+                             .status = 2,
+                             .signal = 11,
+                             .cpu_us = 4000000000u,
+                             .edges = "\0\1\2\3",
+                             .edges_size = 4,
+                             .share = true};
+    t.state = TURN_COMMITTED, t.round = 9;
+    OK(commit(f->s, &t, &(struct store_commit){.results = &r, .n = 1}, &oops));
     reopen(f);
-    OK(store_seed_get(f->s, id, check_seed, &parent, &oops));
+    OK(store_seed_get(f->s, x.seed, check_seed, &parent, &oops));
     assert_int_equal(parent, -1);
     struct err e = {0};
     assert_int_equal(store_seed_get(f->s, 999, check_seed, &parent, &e), -ENOENT);
+}
+
+static int stop_at_second(void *arg, const struct store_seed *r, struct err *e)
+{
+    (void)r;
+    return ++*(int *)arg == 2 ? err_set(e, -EDOM, "enough") : 1;
+}
+
+static void a_callback_ends_its_walk(void **state)
+{
+    struct fixture *f = *state;
+    int calls = 0;
+    struct err e = {0};
+    add(f->s, "a");
+    add(f->s, "b");
+    add(f->s, "c");
+    assert_int_equal(store_turn_seeds(f->s, 0, stop_at_second, &calls, &e), -EDOM);
+    assert_int_equal(calls, 2);
+    calls = 0;
+    assert_int_equal(store_turn_results(f->s, 0, stop_at_second, &calls, &e), -EDOM);
+    assert_int_equal(calls, 2);
+    expect_seeds(f->s, 0, "a,b,c,"); /* the next walk begins at the beginning */
 }
 
 struct chunk {
@@ -84,6 +128,11 @@ static int same_bytes(void *arg, const struct store_seed *r, struct err *e)
     return 0;
 }
 
+static int same_crash(void *arg, const struct store_crash *r, struct err *e)
+{
+    return same_bytes(arg, &(struct store_seed){.data = r->data, .size = r->size}, e);
+}
+
 static int count_results(void *arg, const struct store_seed *r, struct err *e)
 {
     (void)e;
@@ -97,8 +146,8 @@ static void results_come_without_the_bytes(void **state)
 {
     struct fixture *f = *state;
     size_t size = 0;
-    done(f->s, add(f->s, "aaa", 0, 0, NULL), true);
-    done(f->s, add(f->s, "bb", 0, 0, NULL), true);
+    measure(f->s, add(f->s, "aaa"), true);
+    measure(f->s, add(f->s, "bb"), true);
     OK(store_turn_results(f->s, 0, count_results, &size, &oops));
     assert_int_equal(size, 5);
 }
@@ -113,10 +162,8 @@ static void large_inputs_are_files(void **state)
     for (int over = 1; over >= 0; over--) {
         c.size = ((size_t)1 << 20) + (size_t)over;
         struct store_seed seed = {.data = bytes, .size = c.size};
-        int64_t id;
-        bool fresh;
-        OK(store_add_seed(f->s, &seed, &id, &fresh, &oops));
-        OK(store_seed_get(f->s, id, same_bytes, &c, &oops));
+        OK(store_add_seeds(f->s, &seed, 1, &oops));
+        OK(store_seed_get(f->s, 2 - over, same_bytes, &c, &oops));
     }
     assert_int_equal(c.seen, 2);
     char *blobs = fs_join(f->dir, "blobs");
@@ -129,11 +176,20 @@ static void large_inputs_are_files(void **state)
     digest_hex(&d, hex);
     assert_string_equal(names.v[0], hex);
 
+    struct store_result r = {.seed = 1, .crash = true}; /* its crash has the same file */
+    OK(store_seeds_commit(f->s, &(struct store_commit){.results = &r, .n = 1}, &oops));
+    c.size = ((size_t)1 << 20) + 1;
+    OK(store_crash_get(f->s, 1, same_crash, &c, &oops));
+    assert_int_equal(c.seen, 3);
+
     char *path = fs_join(blobs, hex);
     assert_int_equal(unlink(path), 0);
     struct err e = {0};
     assert_true(store_turn_seeds(f->s, 0, same_bytes, &c, &e) < 0);
     assert_non_null(strstr(e.msg, hex));
+    OK(fs_write_atomic(path, bytes, 10, &oops));
+    assert_true(store_seed_get(f->s, 1, same_bytes, &c, &e) < 0); /* bytes are missing */
+    assert_int_equal(c.seen, 3);
     strv_free(&names);
     free(path);
     free(blobs);
@@ -142,161 +198,212 @@ static void large_inputs_are_files(void **state)
 
 /* --- sharing and imports -------------------------------------------------------------------- */
 
-static int join_one(void *arg, const struct store_seed *seed, struct err *e)
+/* Begins a turn that may import so much; what it was given. */
+static struct store_turn import(struct store *s, int64_t id, int64_t instance, size_t max,
+                                size_t bytes, const char *want)
 {
-    int rc = join(arg, seed, e);
-    return rc < 0 ? rc : 1;
+    struct inputs in = {0};
+    struct store_turn t = {.id = id, .instance = instance};
+    struct store_claim c = {.decision = "",
+                            .fuzzer = "honggfuzz",
+                            .number = (int)id,
+                            .max_inputs = max,
+                            .max_bytes = bytes};
+    OK(begin(s, &t, &c, &in, &oops));
+    expect_inputs(&in, want);
+    return t;
 }
 
-static int64_t shared_after(struct store *s, int64_t after, int64_t instance, size_t max,
-                            const char *want)
+static void expect_shared(struct store *s, size_t n, const char *want)
 {
-    struct buf b = BUF_INIT(1 << 16);
-    buf_str(&b, "");
-    int64_t last = -1;
-    OK(store_shared_after(s, after, instance, max, join, &b, &last, &oops));
-    assert_string_equal(b.p ? b.p : "", want);
-    buf_free(&b);
-    return last;
+    struct inputs in = {0};
+    OK(store_first_shared(s, n, &in, &oops));
+    expect_inputs(&in, want);
 }
 
-static void sharing_follows_evaluation_order(void **state)
+static void sharing_follows_the_order_of_measurement(void **state)
 {
     struct fixture *f = *state;
-    int64_t i1, i2;
-    OK(store_add_instance(f->s, "aflpp", 0, &i1, &oops));
-    OK(store_add_instance(f->s, "honggfuzz", 0, &i2, &oops));
-    begin_turn(f->s, 1, i1);
-    int64_t a = add(f->s, "a", i1, 1, NULL), b = add(f->s, "b", i2, 1, NULL);
-    int64_t c = add(f->s, "c", i1, 1, NULL), d = add(f->s, "d", i1, 1, NULL);
-    assert_int_equal(shared_after(f->s, 0, i2, 100, ""), 0);
-    done(f->s, d, true);  /* share 1 */
-    done(f->s, a, false); /* a crash: never shared */
-    done(f->s, b, true);  /* 2 */
-    done(f->s, c, true);  /* 3 */
-    assert_int_equal(shared_after(f->s, 0, i2, 100, "d,c,"), 3);
-    assert_int_equal(shared_after(f->s, 0, i1, 100, "b,"), 3);
-    assert_int_equal(shared_after(f->s, 0, i2, 1, "d,"), 1);
-    assert_int_equal(shared_after(f->s, 1, i2, 1, "c,"), 3);
-    assert_int_equal(shared_after(f->s, 3, i2, 1, ""), 3);
-    assert_int_equal(shared_after(f->s, 0, 0, 100, "d,b,c,"), 3);
-    struct buf one = BUF_INIT(64); /* a callback that has enough is not called again */
-    int64_t last = -1;
-    OK(store_shared_after(f->s, 1, i1, 100, join_one, &one, &last, &oops));
-    assert_string_equal(one.p, "b,");
-    assert_int_equal(last, 2);
-    buf_free(&one);
-    done(f->s, d, true); /* evaluated again after a crash: the number stays */
-    assert_int_equal(shared_after(f->s, 0, 0, 100, "d,b,c,"), 3);
-    OK(store_seed_quarantine(f->s, a, 4, &oops));
-    struct err e = {0};
-    assert_int_equal(store_seed_quarantine(f->s, 77, 4, &e), -ENOENT);
+    int64_t i1 = begun(f->s, 1, 0).instance;
+    struct store_turn t = begun(f->s, 2, i1), u = begun(f->s, 3, 0);
+    struct store_find of_1[] = {find("a"), find("c"), find("d")}, of_3 = find("b");
+    OK(store_turn_park(f->s, &t, of_1, 3, NULL, &oops));
+    OK(store_turn_park(f->s, &u, &of_3, 1, NULL, &oops));
+    import(f->s, 4, u.instance, 100, 100, "");
+    expect_shared(f->s, 100, "");
+    measure(f->s, of_1[2].seed, true);  /* d: share 1 */
+    measure(f->s, of_1[0].seed, false); /* a, a crash: never shared */
+    measure(f->s, of_3.seed, true);     /* b: 2 */
+    measure(f->s, of_1[1].seed, true);  /* c: 3 */
+    expect_shared(f->s, 100, "d,b,c,");
+    expect_shared(f->s, 2, "d,b,");
+    import(f->s, 5, u.instance, 100, 100, "d,c,"); /* not what it found */
+    import(f->s, 6, i1, 100, 100, "b,");
+    import(f->s, 7, i1, 100, 100, "");
+    measure(f->s, of_1[2].seed, true); /* measured again after a kill: the number stays */
+    measure(f->s, of_1[1].seed, false);
+    expect_shared(f->s, 100, "d,b,c,");
+    import(f->s, 8, u.instance, 100, 100, "");
+}
+
+static void a_claim_has_limits(void **state)
+{
+    struct fixture *f = *state;
+    for (const char *text = "aaaaa\0bbb\0cc\0d\0e\0"; *text; text += strlen(text) + 1)
+        measure(f->s, add(f->s, text), true);
+    expect_shared(f->s, 9, "aaaaa,bbb,cc,d,e,"); /* initial ones are nobody's own */
+    int64_t i = import(f->s, 1, 0, 1, 100, "aaaaa,").instance;
+    import(f->s, 2, i, 100, 2, "bbb,");  /* the one that goes beyond comes along, */
+    import(f->s, 3, i, 100, 2, "cc,d,"); /* one that just fits does not end it */
+    import(f->s, 4, i, 0, 100, "");
+    import(f->s, 5, i, 100, 100, "e,");
+    import(f->s, 6, 0, 100, 100, "aaaaa,bbb,cc,d,e,");
+}
+
+static void expect_undelivered(struct store *s, int64_t instance, int64_t *turn, int64_t next,
+                               const char *want)
+{
+    struct inputs in = {0};
+    OK(store_undelivered(s, instance, turn, &in, &oops));
+    assert_int_equal(*turn, next);
+    expect_inputs(&in, want);
 }
 
 static void an_import_is_claimed_once_and_delivered_once(void **state)
 {
     struct fixture *f = *state;
-    int64_t i1, i2;
-    OK(store_add_instance(f->s, "aflpp", 0, &i1, &oops));
-    OK(store_add_instance(f->s, "aflpp", 1, &i2, &oops));
-    int64_t a = add(f->s, "a", 0, 0, NULL), b = add(f->s, "b", 0, 0, NULL);
-    int64_t c = add(f->s, "c", 0, 0, NULL);
-    begin_turn(f->s, 1, i1);
-    begin_turn(f->s, 2, i2);
-    OK(store_import(f->s, i1, b, 1, &oops));
-    OK(store_import(f->s, i1, a, 1, &oops));
-    OK(store_import(f->s, i2, a, 2, &oops));
-    struct err e = {0};
-    assert_int_equal(store_import(f->s, i1, a, 2, &e), -EEXIST);
-    OK(store_imported_upto(f->s, i1, 17, &oops));
-    OK(store_imported_upto(f->s, i1, 3, &oops)); /* never back */
+    int64_t turn = 0, a = add(f->s, "a"), b = add(f->s, "b"), c = add(f->s, "c");
+    measure(f->s, b, true);
+    measure(f->s, a, true);
+    struct store_turn t1 = import(f->s, 1, 0, 100, 100, "b,a,");
+    struct store_turn t2 = import(f->s, 2, 0, 1, 100, "b,");
     reopen(f);
-    assert_int_equal(store_import(f->s, i1, a, 2, &e), -EEXIST);
-    struct buf open = BUF_INIT(1024);
-    int64_t turn = 0;
-    begin_turn(f->s, 3, i1);
-    OK(store_import(f->s, i1, c, 3, &oops));
-    OK(store_undelivered(f->s, i1, &turn, join, &open, &oops));
-    assert_string_equal(open.p, "b,a,"); /* one turn's at a time, the oldest first */
-    assert_int_equal(turn, 1);
-    OK(store_delivered(f->s, i1, turn, &oops));
-    buf_clear(&open);
-    OK(store_undelivered(f->s, i1, &turn, join, &open, &oops));
-    assert_string_equal(open.p, "c,");
-    assert_int_equal(turn, 3);
-    OK(store_delivered(f->s, i1, turn, &oops));
-    buf_clear(&open);
+    measure(f->s, c, true);
+    struct store_turn t3 = import(f->s, 3, t1.instance, 100, 100, "c,");
+    expect_undelivered(f->s, t1.instance, &turn, 1, "b,a,"); /* one turn's at a time, */
+    expect_undelivered(f->s, t1.instance, &turn, 3, "c,");   /* the oldest first, */
+    expect_undelivered(f->s, t1.instance, &turn, 0, "");     /* and then none */
+    OK(store_turn_delivered(f->s, &t1, &oops));
+    expect_undelivered(f->s, t1.instance, &turn, 3, "c,");
     turn = 0;
-    OK(store_undelivered(f->s, i1, &turn, join, &open, &oops));
-    assert_string_equal(open.p, "");
-    assert_int_equal(turn, 0);
-    OK(store_undelivered(f->s, i2, &turn, join, &open, &oops));
-    assert_string_equal(open.p, "a,");
-    buf_free(&open);
+    expect_undelivered(f->s, t2.instance, &turn, 2, "b,"); /* the other's are its own */
+    OK(store_turn_delivered(f->s, &t3, &oops));
+    turn = 0;
+    expect_undelivered(f->s, t1.instance, &turn, 0, "");
+    import(f->s, 4, t2.instance, 100, 100, "a,c,");
+    import(f->s, 5, t2.instance, 100, 100, "");
+    reopen(f);
+    expect_undelivered(f->s, t2.instance, &turn, 2, "b,");
+    expect_undelivered(f->s, t2.instance, &turn, 4, "a,c,");
+    OK(store_turn_delivered(f->s, &(struct store_turn){.id = 4, .instance = t2.instance}, &oops));
+    turn = 0;
+    expect_undelivered(f->s, t2.instance, &turn, 0, ""); /* all up to that turn */
+}
 
+static void instances_come_back(void **state)
+{
+    struct fixture *f = *state;
+    struct err e = {0};
+    struct inputs in = {0};
+    struct store_turn t1 = begun(f->s, 1, 0), t2 = begun(f->s, 2, 0), t3 = {.id = 3};
+    OK(store_turn_delivered(f->s, &t2, &oops));
+    OK(store_turn_park(f->s, &t2, NULL, 0, "cursor 1", &oops));
+    struct store_turn t4 = begun(f->s, 4, t2.instance);
+    OK(store_turn_park(f->s, &t4, NULL, 0, NULL, &oops)); /* leaves it */
+    struct store_claim c = {.decision = "", .fuzzer = "aflpp", .number = 2};
+    assert_true(begin(f->s, &t3, &c, &in, &e) < 0); /* there is one of that number */
+    assert_int_equal(t3.instance, 0);
+    t3.instance = 77;
+    assert_true(begin(f->s, &t3, &c, &in, &e) < 0); /* none of that id */
     struct store_instance *rows;
     size_t n;
-    OK(store_instance_started(f->s, i2, &oops));
+    reopen(f);
     OK(store_instances(f->s, &rows, &n, &oops));
     assert_int_equal(n, 2);
+    assert_int_equal(rows[0].id, t1.instance);
     assert_string_equal(rows[0].fuzzer, "aflpp");
-    assert_int_equal(rows[1].number, 1);
-    assert_int_equal(rows[0].shared, 17);
+    assert_int_equal(rows[1].number, 2);
     assert_null(rows[0].cursor);
+    assert_string_equal(rows[1].cursor, "cursor 1");
     assert_false(rows[0].started);
     assert_true(rows[1].started);
     store_instances_free(rows, n);
-    assert_true(store_add_instance(f->s, "aflpp", 1, &i2, &e) < 0);
 }
 
-/* Callbacks may use the store, also with the very query that calls them. */
-static int nested(void *arg, const struct store_seed *seed, struct err *e)
+/* --- lineage -------------------------------------------------------------------------------- */
+
+static int parent_of(void *arg, const struct store_seed *r, struct err *e)
 {
-    struct fixture *f = arg;
-    struct buf b = BUF_INIT(1024);
-    int rc = store_turn_seeds(f->s, 0, join, &b, e);
-    assert_string_equal(b.p, "a,b,");
-    buf_free(&b);
-    if (rc == 0)
-        rc = store_seed_done(f->s, seed->id, 1, 0, 0, "", 0, 0, true, e);
-    return rc;
+    (void)e;
+    *(int64_t *)arg = r->parent;
+    return 0;
 }
 
-static void callbacks_may_call_the_store(void **state)
+static void expect_parent(struct store *s, int64_t seed, int64_t want)
+{
+    int64_t parent = -1;
+    OK(store_seed_get(s, seed, parent_of, &parent, &oops));
+    assert_int_equal(parent, want);
+}
+
+/* A find that its fuzzer made from its entry `from`, and keeps as entry `as`. */
+static struct store_find made(const char *text, int64_t from, int64_t as)
+{
+    struct store_find x = find(text);
+    x.parent_entry = from;
+    x.entry = as;
+    return x;
+}
+
+static void entries_lead_to_parents(void **state)
 {
     struct fixture *f = *state;
-    add(f->s, "a", 0, 0, NULL);
-    add(f->s, "b", 0, 0, NULL);
-    OK(store_begin(f->s, &oops));
-    OK(store_turn_seeds(f->s, 0, nested, f, &oops));
-    OK(store_commit(f->s, &oops));
-    assert_int_equal(shared_after(f->s, 0, 0, 100, "a,b,"), 2);
-}
+    int64_t a = add(f->s, "a"), b = add(f->s, "b");
+    struct store_turn t = begun(f->s, 1, 0);
+    struct store_find finds[] = {
+        {.kind = STORE_FIND_ENTRY, .entry = 0, .seed = a},
+        made("of a", 0, 5),
+        made("of of a", 5, 6),
+        made("of none", 77, 7),
+        made("a", 5, 8), /* found before: now its entry 8, too */
+        made("of a again", 8, -1),
+        {.kind = STORE_FIND_ENTRY, .entry = 9, .seed = 555}, /* no such seed: left out */
+        made("of 555", 9, 10),
+        {.kind = STORE_FIND_ENTRY, .entry = -1, .seed = b},
+        made("told", 0, 11),
+    };
+    finds[9].parent = b; /* known better than by its entry */
+    OK(store_turn_park(f->s, &t, finds, 10, NULL, &oops));
+    assert_int_equal(t.inputs, 6);
+    expect_parent(f->s, finds[1].seed, a);
+    expect_parent(f->s, finds[2].seed, finds[1].seed);
+    expect_parent(f->s, finds[3].seed, 0);
+    expect_parent(f->s, a, 0);
+    expect_parent(f->s, finds[5].seed, a);
+    expect_parent(f->s, finds[7].seed, 0);
+    expect_parent(f->s, finds[9].seed, b);
 
-static void entries_map_to_seeds(void **state)
-{
-    struct fixture *f = *state;
-    int64_t inst, a = add(f->s, "a", 0, 0, NULL), b = add(f->s, "b", 0, 0, NULL);
-    OK(store_add_instance(f->s, "mopt", 0, &inst, &oops));
-    OK(store_entry_put(f->s, inst, 0, a, &oops));
-    OK(store_entry_put(f->s, inst, 0, b, &oops));
-    assert_int_equal(store_entry_seed(f->s, inst, 0), b);
-    assert_int_equal(store_entry_seed(f->s, inst, 1), 0);
-    OK(store_entry_put(f->s, inst, 2, 555, &oops)); /* no such seed: left out */
-    assert_int_equal(store_entry_seed(f->s, inst, 2), 0);
+    reopen(f);
+    struct store_turn u = begun(f->s, 2, t.instance), v = begun(f->s, 3, 0);
+    struct store_find later[] = {{.kind = STORE_FIND_ENTRY, .entry = 0, .seed = b},
+                                 made("of b", 0, -1),
+                                 made("of old", 6, -1)};
+    struct store_find other = made("of nobody", 0, -1);
+    OK(store_turn_park(f->s, &u, later, 3, NULL, &oops));
+    OK(store_turn_park(f->s, &v, &other, 1, NULL, &oops));
+    expect_parent(f->s, later[1].seed, b); /* entry 0 is another one now */
+    expect_parent(f->s, later[2].seed, finds[2].seed);
+    expect_parent(f->s, other.seed, 0); /* entries are of one instance */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_seed_is_stored_once),
-        TEST(every_field_of_a_seed_comes_back),
-        TEST(results_come_without_the_bytes),
-        TEST(large_inputs_are_files),
-        TEST(sharing_follows_evaluation_order),
-        TEST(an_import_is_claimed_once_and_delivered_once),
-        TEST(callbacks_may_call_the_store),
-        TEST(entries_map_to_seeds),
+        TEST(a_seed_is_stored_once),    TEST(every_field_of_a_seed_comes_back),
+        TEST(a_callback_ends_its_walk), TEST(results_come_without_the_bytes),
+        TEST(large_inputs_are_files),   TEST(sharing_follows_the_order_of_measurement),
+        TEST(a_claim_has_limits),       TEST(an_import_is_claimed_once_and_delivered_once),
+        TEST(instances_come_back),      TEST(entries_lead_to_parents),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

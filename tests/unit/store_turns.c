@@ -1,5 +1,8 @@
-/* store_turns: turns, transactions, crashes and facts come back from the store as they went in. */
+/* store_turns: the steps in the life of a turn come back as they went in, and none is done twice or out of order.
+ * What a turn found is in store_seeds.c and store_crashes.c. */
 #include "store_kit.h"
+
+static const struct store_commit nothing;
 
 struct seen {
     struct store_turn turn[8];
@@ -7,220 +10,275 @@ struct seen {
     int n;
 };
 
-static int see(void *arg, const struct store_turn *t, const void *d, size_t n, struct err *e)
+static struct seen turns_of(struct store *s, enum turn_order order, int64_t after)
 {
-    (void)e;
-    struct seen *s = arg;
-    s->turn[s->n] = *t;
-    if (n)
-        memcpy(s->decision[s->n], d, n);
-    s->n++;
-    return 0;
+    struct seen seen = {0};
+    struct store_turns *w;
+    struct store_blob d;
+    int rc;
+    OK(store_turns_open(&w, s, order, after, &oops));
+    while ((rc = store_turns_next(w, &seen.turn[seen.n], &d, &oops)) > 0) {
+        if (d.size)
+            memcpy(seen.decision[seen.n], d.data, d.size);
+        seen.n++;
+    }
+    OK(rc);
+    store_turns_close(w);
+    return seen;
+}
+
+static void expect_state(struct store *s, const char *want)
+{
+    struct buf b = BUF_INIT(1 << 16);
+    OK(store_sched_state(s, &b, &oops));
+    assert_int_equal(b.len, strlen(want));
+    assert_memory_equal(b.p ? b.p : "", want, b.len);
+    buf_free(&b);
 }
 
 static void a_turn_comes_back_bit_for_bit(void **state)
 {
     struct fixture *f = *state;
-    int64_t inst;
-    OK(store_add_instance(f->s, "darwin", 0, &inst, &oops));
-    struct store_turn t = {
-        .id = 3, .arm = 4, .slot = 1, .instance = inst, .start_ns = 1, .quota_cycles = 9};
-    OK(store_turn_begin(f->s, &t, "\1\0\2", 3, &oops));
-    struct store_turn u = t;
-    u.state = TURN_PARKED;
-    u.parked_ns = 100, u.execs = UINT64_C(1) << 40, u.cycles = 5, u.offered = 6, u.taken = 7;
-    u.active_ns = 8, u.park_ns = 9, u.cpu_ns = 10, u.cpu_parked_ns = 11, u.crashes = 12,
-    u.hangs = 13, u.inputs = 14;
-    OK(store_turn_parked(f->s, &u, "cursor 1", &oops));
-    u.state = TURN_COMMITTED;
-    u.round = 1, u.at_decision = 4, u.end_ns = 200, u.eval_ns = 15, u.new_edges = 16, u.raw = 1e300;
-    u.reward = 0.1, u.rarity = 1.0 / 3, u.sec = 5e-324, u.died = true;
-    snprintf(u.why, sizeof u.why, "signal 11");
-    OK(store_turn_commit(f->s, &u, "state", 5, &oops));
+    struct inputs none = {0};
+    struct store_turn t = {.id = 3, .state = TURN_RUNNING, .arm = 4, .slot = 1, .start_ns = 1};
+    t.quota_cycles = 9;
+    struct store_claim c = {.decision = "\1\0\2", .decision_size = 3, .fuzzer = "darwin"};
+    OK(begin(f->s, &t, &c, &none, &oops));
+    assert_int_equal(t.instance, 1);
+    struct seen seen = turns_of(f->s, TURNS_BY_ID, 0);
+    assert_memory_equal(&seen.turn[0], &t, sizeof t);
+    t.parked_ns = 100, t.execs = UINT64_C(1) << 40, t.cycles = 5, t.offered = 6, t.taken = 7;
+    t.active_ns = 8, t.park_ns = 9, t.cpu_ns = 10, t.cpu_parked_ns = 11, t.startup_ns = 12;
+    t.cycle_ns = 13;
+    t.inputs = t.crashes = t.hangs = 99; /* set by parking */
+    OK(store_turn_park(f->s, &t, NULL, 0, "cursor 1", &oops));
+    assert_int_equal(t.inputs + t.crashes + t.hangs, 0);
+    seen = turns_of(f->s, TURNS_BY_ID, 0);
+    t.state = TURN_PARKED;
+    assert_memory_equal(&seen.turn[0], &t, sizeof t);
+    t.state = TURN_COMMITTED;
+    t.round = 1, t.at_decision = 4, t.end_ns = 200, t.eval_ns = 15, t.new_edges = 16, t.raw = 1e300;
+    t.reward = 0.1, t.rarity = 1.0 / 3, t.sec = 5e-324, t.died = true;
+    t.inputs = 17, t.crashes = 18, t.hangs = 19;
+    snprintf(t.why, sizeof t.why, "signal 11");
+    OK(commit(f->s, &t, &(struct store_commit){.sched = "state", .sched_size = 5}, &oops));
     reopen(f);
-    struct seen seen = {0};
-    OK(store_turns(f->s, TURNS_BY_ID, see, &seen, &oops));
+    seen = turns_of(f->s, TURNS_BY_ID, 0);
     assert_int_equal(seen.n, 1);
-    assert_memory_equal(&seen.turn[0], &u, sizeof u);
+    assert_memory_equal(&seen.turn[0], &t, sizeof t);
     assert_memory_equal(seen.decision[0], "\1\0\2", 3);
-    size_t n;
-    char *sched = store_sched_state(f->s, &n);
-    assert_int_equal(n, 5);
-    assert_memory_equal(sched, "state", 5);
-    free(sched);
-    struct store_instance *rows;
-    OK(store_instances(f->s, &rows, &n, &oops));
-    assert_string_equal(rows[0].cursor, "cursor 1");
-    store_instances_free(rows, n);
+    expect_state(f->s, "state");
+}
+
+static int park(struct store *s, struct store_turn *t, struct err *e)
+{
+    return store_turn_park(s, t, NULL, 0, NULL, e);
 }
 
 static void turns_only_move_forward(void **state)
 {
     struct fixture *f = *state;
-    int64_t inst;
     struct err e = {0};
-    size_t n;
-    assert_null(store_sched_state(f->s, &n));
-    OK(store_add_instance(f->s, "darwin", 0, &inst, &oops));
-    for (int64_t id = 1; id <= 3; id++)
-        begin_turn(f->s, id, inst);
-    struct store_turn t = {.id = 2, .instance = inst, .state = TURN_COMMITTED, .round = 1};
-    OK(store_turn_commit(f->s, &t, "s2", 2, &oops));
-    t = (struct store_turn){.id = 1, .instance = inst, .state = TURN_VOID, .round = 2};
-    OK(store_turn_commit(f->s, &t, NULL, 0, &oops));
-    assert_true(store_turn_commit(f->s, &t, NULL, 0, &e) < 0);
-    assert_true(store_turn_parked(f->s, &t, NULL, &e) < 0);
-    t = (struct store_turn){.id = 3, .instance = inst, .state = TURN_COMMITTED, .round = 2};
-    assert_true(store_turn_commit(f->s, &t, "s3", 2, &e) < 0); /* round 2 is taken */
-    t.id = 4;
-    assert_true(store_turn_commit(f->s, &t, "s3", 2, &e) < 0); /* never began */
-    assert_true(store_turn_begin(f->s, &(struct store_turn){.id = 2}, "", 0, &e) < 0);
-    struct seen by = {0};
-    OK(store_turns(f->s, TURNS_BY_ROUND, see, &by, &oops));
-    assert_int_equal(by.n, 2);
-    assert_int_equal(by.turn[0].id, 2);
-    assert_int_equal(by.turn[1].state, TURN_VOID);
-    char *sched = store_sched_state(f->s, &n);
-    assert_int_equal(n, 2);
-    assert_memory_equal(sched, "s2", 2);
-    free(sched);
+    struct inputs none = {0};
+    expect_state(f->s, "");
+    struct store_turn t1 = begun(f->s, 1, 0), t2 = begun(f->s, 2, t1.instance);
+    struct store_turn t3 = begun(f->s, 3, t1.instance);
+    OK(park(f->s, &t2, &oops));
+    assert_int_equal(park(f->s, &t2, &e), -EINVAL); /* once */
+    t2.state = TURN_COMMITTED, t2.round = 1;
+    OK(commit(f->s, &t2, &(struct store_commit){.sched = "s2", .sched_size = 2}, &oops));
+    t1.state = TURN_VOID;
+    OK(park(f->s, &t1, &oops)); /* found running after a kill: void from now on, */
+    assert_int_equal(turns_of(f->s, TURNS_BY_ID, 0).turn[0].state, TURN_VOID);
+    assert_int_equal(park(f->s, &t1, &e), -EINVAL);
+    t1.round = 2;
+    OK(commit(f->s, &t1, &nothing, &oops)); /* its seeds are measured, nothing is learned */
+    assert_int_equal(commit(f->s, &t1, &nothing, &e), -EINVAL);
+    assert_int_equal(park(f->s, &t1, &e), -EINVAL);
+    t3.state = TURN_COMMITTED, t3.round = 2;
+    struct store_commit s3 = {.sched = "s3", .sched_size = 2};
+    assert_true(commit(f->s, &t3, &s3, &e) < 0); /* round 2 is taken */
+    t3.id = 4;
+    assert_int_equal(commit(f->s, &t3, &s3, &e), -EINVAL); /* never began */
+    t2.round = 0;
+    struct store_claim c = {.decision = "", .fuzzer = "aflpp", .number = 9};
+    assert_true(begin(f->s, &t2, &c, &none, &e) < 0); /* a number is used once */
+    expect_state(f->s, "s2");
+    struct store_totals all;
+    OK(store_totals(f->s, &all, &oops));
+    assert_int_equal(all.decisions, 3);
+}
+
+/* One find that cannot be kept is none kept: the turn is still running. */
+static void what_is_named_must_be_there(void **state)
+{
+    struct fixture *f = *state;
+    struct err e = {0};
+    struct store_turn t = begun(f->s, 1, 0);
+    struct store_find finds[] = {find("a"), find("b")};
+    finds[1].parent = 999;
+    assert_int_equal(store_turn_park(f->s, &t, finds, 2, NULL, &e), -EINVAL);
+    expect_seeds(f->s, 1, "");
+    assert_int_equal(turns_of(f->s, TURNS_BY_ID, 0).turn[0].state, TURN_RUNNING);
+    finds[1].parent = 0;
+    OK(store_turn_park(f->s, &t, finds, 2, NULL, &oops));
+    expect_seeds(f->s, 1, "a,b,");
+    assert_int_equal(t.inputs, 2);
+}
+
+static void turns_come_from_where_one_stands(void **state)
+{
+    struct fixture *f = *state;
+    int64_t instance = 0;
+    for (int64_t id = 1; id <= 4; id++) {
+        struct store_turn t = begun(f->s, id, instance);
+        instance = t.instance;
+        t.state = TURN_COMMITTED, t.round = (uint32_t)(5 - id);
+        if (id != 2)
+            OK(commit(f->s, &t, &nothing, &oops));
+    }
+    struct seen by_id = turns_of(f->s, TURNS_BY_ID, 1);
+    assert_int_equal(by_id.n, 3);
+    assert_int_equal(by_id.turn[0].id, 2);
+    assert_int_equal(by_id.turn[2].id, 4);
+    assert_string_equal(by_id.decision[0], "decision");
+    assert_int_equal(turns_of(f->s, TURNS_BY_ID, 4).n, 0);
+    struct seen by_round = turns_of(f->s, TURNS_BY_ROUND, 0); /* rounds 1, 2, 4 */
+    assert_int_equal(by_round.n, 3);
+    assert_int_equal(by_round.turn[0].id, 4);
+    assert_int_equal(by_round.turn[2].id, 1);
+    by_round = turns_of(f->s, TURNS_BY_ROUND, 2);
+    assert_int_equal(by_round.n, 1);
+    assert_int_equal(by_round.turn[0].round, 4);
+}
+
+/* Two readers of one order at once, with other reads and a write between their steps. */
+static void walks_do_not_disturb_each_other(void **state)
+{
+    struct fixture *f = *state;
+    struct store_turns *a, *b;
+    struct store_turn t;
+    int64_t instance = begun(f->s, 1, 0).instance;
+    begun(f->s, 2, instance);
+    OK(store_turns_open(&a, f->s, TURNS_BY_ID, 0, &oops));
+    OK(store_turns_open(&b, f->s, TURNS_BY_ID, 1, &oops));
+    assert_int_equal(store_turns_next(b, &t, NULL, &oops), 1);
+    assert_int_equal(t.id, 2);
+    store_turns_close(b);
+    assert_int_equal(store_turns_next(a, &t, NULL, &oops), 1);
+    assert_int_equal(t.id, 1);
+    OK(store_put(f->s, &(struct store_fact){"k", "v"}, 1, &oops));
+    expect_seeds(f->s, 1, "");
+    assert_int_equal(store_turns_next(a, &t, NULL, &oops), 1);
+    assert_int_equal(t.id, 2);
+    assert_int_equal(store_turns_next(a, &t, NULL, &oops), 0);
+    store_turns_close(a);
+    store_turns_close(NULL);
 }
 
 static void late_turns_have_numbers_of_their_own(void **state)
 {
     struct fixture *f = *state;
-    int64_t inst;
     struct err e = {0};
-    OK(store_add_instance(f->s, "darwin", 0, &inst, &oops));
-    begin_turn(f->s, 1, inst);
-    struct store_turn a = {.instance = inst}, b = {.instance = inst};
-    OK(store_late_begin(f->s, &a, &oops));
-    OK(store_late_begin(f->s, &b, &oops));
+    struct store_totals all;
+    int64_t instance = begun(f->s, 1, 0).instance;
+    struct store_turn a = {.state = TURN_LATE, .instance = instance, .parked_ns = 150}, b = a;
+    struct store_find finds[] = {find("late"), find("later")};
+    OK(store_turn_park(f->s, &a, finds, 2, "cursor 2", &oops));
+    OK(store_turn_park(f->s, &b, NULL, 0, NULL, &oops));
     assert_int_equal(a.id, -1);
+    assert_int_equal(a.inputs, 2);
     assert_int_equal(b.id, -2);
-    add(f->s, "late", inst, a.id, NULL);
-    a.inputs = 1;
-    OK(store_turn_parked(f->s, &a, "cursor 2", &oops));
     reopen(f);
-    struct seen open = {0}, by_id = {0}, by_round = {0};
-    OK(store_turns(f->s, TURNS_LATE_OPEN, see, &open, &oops));
+    struct seen open = turns_of(f->s, TURNS_LATE_OPEN, 0);
     assert_int_equal(open.n, 2);
     assert_memory_equal(&open.turn[0], &a, sizeof a);
+    assert_int_equal(open.turn[1].id, -2);
+    assert_int_equal(turns_of(f->s, TURNS_LATE_OPEN, -1).turn[0].id, -2);
     a.round = 1;
-    OK(store_turn_commit(f->s, &a, "s", 1, &oops));
-    assert_true(store_turn_commit(f->s, &a, NULL, 0, &e) < 0);
-    OK(store_turns(f->s, TURNS_BY_ID, see, &by_id, &oops));
+    OK(commit(f->s, &a, &(struct store_commit){.sched = "s", .sched_size = 1}, &oops));
+    assert_int_equal(commit(f->s, &a, &nothing, &e), -EINVAL);
+    open = turns_of(f->s, TURNS_LATE_OPEN, 0);
+    assert_int_equal(open.n, 1);
+    assert_int_equal(open.turn[0].id, -2);
+    struct seen by_id = turns_of(f->s, TURNS_BY_ID, -9);
     assert_int_equal(by_id.n, 1);
     assert_int_equal(by_id.turn[0].id, 1);
-    OK(store_turns(f->s, TURNS_BY_ROUND, see, &by_round, &oops));
+    struct seen by_round = turns_of(f->s, TURNS_BY_ROUND, 0);
     assert_int_equal(by_round.n, 1);
     assert_int_equal(by_round.turn[0].state, TURN_LATE);
-    expect_seeds(f->s, -1, "late,");
-}
-
-static void a_transaction_is_all_or_nothing(void **state)
-{
-    struct fixture *f = *state;
-    OK(store_begin(f->s, &oops));
-    add(f->s, "a", 0, 0, NULL);
-    store_rollback(f->s);
-    expect_seeds(f->s, 0, "");
-    int64_t inst;
-    OK(store_begin(f->s, &oops));
-    OK(store_add_instance(f->s, "x", 0, &inst, &oops));
-    begin_turn(f->s, 1, inst); /* works inside a transaction, too */
-    add(f->s, "b", inst, 1, NULL);
-    OK(store_commit(f->s, &oops));
-    reopen(f);
-    expect_seeds(f->s, 1, "b,");
-}
-
-/* --- the rest ------------------------------------------------------------------------------- */
-
-static int crash_seen(void *arg, const struct store_crash *c, struct err *e)
-{
-    (void)e;
-    struct buf *b = arg;
-    buf_printf(b, "%s %.*s arm %d sig %d turn %d %s %d;", c->hang ? "hang" : "crash", (int)c->size,
-               (const char *)c->data, c->arm, c->signal, (int)c->turn, c->name, c->by_eval);
-    return 0;
-}
-
-static void crashes_and_hangs_are_kept_apart(void **state)
-{
-    struct fixture *f = *state;
-    struct store_crash c = {.data = "boom", .size = 4, .arm = 2, .signal = 6, .name = "id:0"};
-    bool fresh;
-    OK(store_add_crash(f->s, &c, &fresh, &oops));
-    assert_true(fresh);
-    OK(store_add_crash(f->s, &c, &fresh, &oops));
-    assert_false(fresh);
-    c.hang = true;
-    c.by_eval = true;
-    OK(store_add_crash(f->s, &c, &fresh, &oops));
-    assert_true(fresh);
-    struct buf b = BUF_INIT(1024);
-    OK(store_crashes(f->s, crash_seen, &b, &oops));
-    assert_string_equal(b.p, "crash boom arm 2 sig 6 turn 0 id:0 0;"
-                             "hang boom arm 2 sig 6 turn 0 id:0 1;");
-    buf_free(&b);
-}
-
-static int call_seen(void *arg, uint32_t round, uint32_t caller, uint32_t callee)
-{
-    buf_printf(arg, "%u:%u>%u ", round, caller, callee);
-    return 0;
-}
-
-static void facts_and_totals(void **state)
-{
-    struct fixture *f = *state;
-    assert_null(store_get(f->s, "roster"));
-    OK(store_set(f->s, "roster", "aflpp", &oops));
-    OK(store_set(f->s, "roster", "aflpp,mopt", &oops));
-    OK(store_event(f->s, 5, "start", "hello", &oops));
-    OK(store_call(f->s, 1, 10, 20, &oops));
-    OK(store_call(f->s, 2, 9, 20, &oops));
-    OK(store_call(f->s, 3, 10, 20, &oops));
-    OK(store_clock(f->s, 500, &oops));
-    OK(store_clock(f->s, 400, &oops)); /* a clock set back changes nothing */
-    OK(store_slot_put(f->s, 1, &(struct store_slot){1, 2, 3, 6}, &oops));
-    OK(store_slot_put(f->s, 0, &(struct store_slot){4, 5, 6, 15}, &oops));
-    done(f->s, add(f->s, "a", 0, 0, NULL), true);
-    add(f->s, "b", 0, 0, NULL);
-    struct store_turn t = {.id = 1};
-    OK(store_turn_begin(f->s, &t, "", 0, &oops));
-    t.state = TURN_COMMITTED, t.round = 1, t.execs = 1000, t.new_edges = 3;
-    OK(store_turn_commit(f->s, &t, NULL, 0, &oops));
-    reopen(f);
-    char *roster = store_get(f->s, "roster");
-    assert_string_equal(roster, "aflpp,mopt");
-    free(roster);
-    struct buf b = BUF_INIT(1024);
-    OK(store_calls(f->s, call_seen, &b, &oops));
-    assert_string_equal(b.p, "1:10>20 2:9>20 ");
-    buf_free(&b);
-    struct store_slot slots[4];
-    assert_int_equal(store_slots(f->s, slots, 4), 2);
-    assert_int_equal(slots[0].fuzz_ns, 4);
-    assert_int_equal(slots[1].wall_ns, 6);
-    struct store_totals all;
+    assert_string_equal(by_round.decision[0], "");
+    expect_seeds(f->s, -1, "late,later,");
     OK(store_totals(f->s, &all, &oops));
-    assert_int_equal(all.elapsed_ns, 500);
-    assert_int_equal(all.seeds, 2);
-    assert_int_equal(all.shared, 1);
-    assert_int_equal(all.turns, 1);
-    assert_int_equal(all.execs, 1000);
-    assert_int_equal(all.edges_events, 3);
-    assert_int_equal(all.crashes, 0);
+    assert_int_equal(all.decisions, 1);
+    assert_int_equal(all.elapsed_ns, 150);
+}
+
+static void late_finds_alone_are_no_decisions(void **state)
+{
+    struct fixture *f = *state;
+    struct store_totals all;
+    struct store_turn t = {.state = TURN_LATE};
+    OK(park(f->s, &t, &oops));
+    OK(store_totals(f->s, &all, &oops));
+    assert_int_equal(t.id, -1);
+    assert_int_equal(all.decisions, 0);
+}
+
+/* --- what a caller must not do -------------------------------------------------------------- */
+
+static void begin_without_the_order(struct store *s)
+{
+    struct inputs in = {0};
+    struct store_turn t = {.id = 9};
+    OK(store_turn_begin(s, &t, &(struct store_claim){.decision = "", .fuzzer = "x"}, &in, &oops));
+}
+
+static void commit_without_the_order(struct store *s)
+{
+    struct store_turn t = {.id = 1, .state = TURN_COMMITTED, .round = 1, .instance = 1};
+    OK(store_turn_commit(s, &t, &nothing, &oops));
+}
+
+static void begin_when_it_was_left(struct store *s)
+{
+    OK(store_order_take(s, &oops));
+    store_order_leave(s);
+    begin_without_the_order(s);
+}
+
+static void take_it_twice(struct store *s)
+{
+    OK(store_order_take(s, &oops));
+    OK(store_order_take(s, &oops));
+}
+
+static void commit_as_running(struct store *s)
+{
+    struct store_turn t = {.id = 1, .state = TURN_PARKED, .round = 1, .instance = 1};
+    OK(commit(s, &t, &nothing, &oops));
+}
+
+static void decisions_and_commits_need_the_order(void **state)
+{
+    struct fixture *f = *state;
+    begun(f->s, 1, 0);
+    kit_expect_bug(f, STORE_RESUME, begin_without_the_order);
+    kit_expect_bug(f, STORE_RESUME, commit_without_the_order);
+    kit_expect_bug(f, STORE_RESUME, begin_when_it_was_left);
+    kit_expect_bug(f, STORE_RESUME, take_it_twice);
+    kit_expect_bug(f, STORE_RESUME, commit_as_running);
+    begun(f->s, 2, 1); /* nothing of all that was written */
+    assert_int_equal(turns_of(f->s, TURNS_BY_ID, 0).n, 2);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_turn_comes_back_bit_for_bit),        TEST(turns_only_move_forward),
-        TEST(late_turns_have_numbers_of_their_own), TEST(a_transaction_is_all_or_nothing),
-        TEST(crashes_and_hangs_are_kept_apart),     TEST(facts_and_totals),
+        TEST(a_turn_comes_back_bit_for_bit),     TEST(turns_only_move_forward),
+        TEST(turns_come_from_where_one_stands),  TEST(what_is_named_must_be_there),
+        TEST(walks_do_not_disturb_each_other),   TEST(late_turns_have_numbers_of_their_own),
+        TEST(late_finds_alone_are_no_decisions), TEST(decisions_and_commits_need_the_order),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,523 @@
+"""The rules of the loop, checked on a record: times, slots, instances, imports, finds, deaths, accounts.
+
+What is computed from what the inputs covered is in fold.py.  Every check is a function over the whole record; what a
+killed supervisor took with it (who was idle since when, how often a fuzzer died in a row) begins anew at every resume.
+"""
+import hashlib
+import json
+import subprocess
+from itertools import combinations
+
+from record import (COMMITTED, CRASHED, EXITED, LATE, MEASURED, PARKED, QUARANTINED, RAN, RUNNING, STORED, TIMED_OUT,
+                    VOID)
+
+IMPORTS, START = 20_000, 2_000  # inputs a turn imports, a fuzzer starts with
+IMPORT_BYTES = 64 << 20
+HANGS = 4        # measured per turn
+DEATHS = 3       # in a row, and a fuzzer is dropped
+
+
+def check(r, report, fakes):
+    for part in (soundness, numbering, decisions, times, budgets, slots_in_use, instances, deaths, seeds, shares,
+                 imports, crashes, accounts):
+        part(r, report)
+    if fakes:
+        for part in (virtual_times, virtual_finds, virtual_results, virtual_calls, virtual_imports):
+            part(r, report)
+
+
+def lives(r):
+    """(certain, possible) numbers of decisions after which a supervisor ended and another began."""
+    decided = [t for t in r.turns if t.id > 0]
+    certain = {t.at_decision for t in r.turns if t.state == VOID and t.round}
+    certain |= {int(k[len("budget@"):]) - 1 for k in r.settings if k.startswith("budget@")}
+    possible = set()
+    for e in (e.at_ns for e in r.events if e.kind == "resume"):
+        before, same = sum(t.start_ns < e for t in decided), sum(t.start_ns == e for t in decided)
+        (possible if same else certain).update({before, before + same})
+    return certain, possible | certain
+
+
+# --- the record itself -----------------------------------------------------------------------------------
+
+def soundness(r, report):
+    report.same("database", "integrity", r.sound, ["ok"])
+    report.same("database", "dangling references", r.dangling, [])
+    report.same("build", "settings", r.settings.get("build_id"), r.table.build_id)
+    report.same("build", "edges", int(r.settings["edges_total"]), r.table.n)
+    for s in r.seeds + r.crashes:
+        data = r.data(s)
+        report.check("content", hashlib.sha256(data).digest() == s.hash and len(data) == s.size,
+                     f"input {s.id}: {len(data)} bytes are not those of its hash or its size {s.size}")
+    for s in r.seeds:
+        e = r.edges[s.id]
+        report.check("edges ascend", all(a < b for a, b in zip(e, e[1:])) and (not e or e[-1] < r.table.n),
+                     f"seed {s.id}")
+    for c in r.calls:
+        report.check("calls", 0 <= c.caller < r.table.n and 0 <= c.callee < r.table.n
+                     and 0 <= c.round <= len(r.turns), f"call {c.id}: {c.caller} -> {c.callee}, round {c.round}")
+
+
+def numbering(r, report):
+    done = sorted(t.round for t in r.turns if t.round)
+    report.same("rounds are serial", "all", done, list(range(1, len(done) + 1)))
+    ids = [t.id for t in r.turns]
+    first, last = min(ids, default=0), max(ids, default=0)
+    report.same("turns are serial", "all", ids, [i for i in range(min(first, 0), last + 1) if i])
+    served = 0
+    for t in sorted((t for t in r.turns if t.round), key=lambda t: t.round):
+        report.check("completions in order", served <= t.at_decision <= last and t.id <= t.at_decision,
+                     f"turn {t.id}, round {t.round}: {t.at_decision} decisions served, {served} one round before")
+        served = t.at_decision
+    for t in r.turns:
+        report.same("late turns", f"turn {t.id}", t.state == LATE, t.id < 0)
+        if t.state in (LATE, VOID):
+            zero = (t.raw, t.reward) + ((t.execs, t.cycles, t.active_ns, t.quota_cycles, t.offered, t.taken)
+                                        if t.state == LATE else ())
+            report.check("void and late turns earn nothing", not any(zero), f"turn {t.id}: {zero}")
+        report.check("states", t.state in ((COMMITTED, VOID, LATE) if t.round else (RUNNING, PARKED, VOID, LATE)),
+                     f"turn {t.id}: state {t.state} in round {t.round}")
+        if r.settings.get("state") == "ended":
+            report.check("no turn stays open", t.round > 0, f"turn {t.id}: state {t.state}")
+    newest = max((t for t in r.turns if t.round), key=lambda t: t.round, default=None)
+    if newest:
+        report.same("the state is that of the newest commit", "learner", r.learner and r.learner[0], newest.id)
+        head = bytes([1, len(r.fuzzers)]) + r.settings["scheduler"].split(":")[0].encode()
+        report.same("the state is the scheduler's", "learner", r.learner and r.learner[1][:len(head)], head)
+    told = [e.kind for e in r.events]
+    report.same("the start is told", "events", told[:1], ["start"])
+    why = r.events[-1].text if told[-1:] == ["end"] else ""
+    state = "running" if not why else "interrupted" if why in ("interrupted", "failed") else "ended"
+    report.same("the end is told", f"events: {why}", r.settings.get("state"), state)
+
+
+def decisions(r, report):
+    report.same("a decision per turn", "all", sorted(r.decisions), [t.id for t in r.turns if t.id > 0])
+    for d in r.decisions.values():
+        t = r.turn.get(d.t)
+        where = f"decision {d.t}"
+        report.check("a decision is its turn's", t is not None and r.decisions.get(d.t) is d
+                     and (d.choice, d.worker, d.now) == (t.arm, t.slot, t.start_ns),
+                     f"{where}: choice {d.choice}, worker {d.worker}, at {d.now}; {t}")
+        report.check("never a dropped fuzzer", d.choice not in d.dropped, f"{where}: {d.choice} of {d.dropped}")
+        report.same("fuzzers", where, d.arms, len(r.fuzzers))
+
+
+# --- time ---------------------------------------------------------------------------------------------------
+
+def times(r, report):
+    for t in r.turns:
+        if t.round:
+            unharvested = t.state == VOID and t.parked_ns == 0  # killed before it ever ran
+            report.check("a turn begins, parks, ends", t.start_ns <= t.parked_ns <= t.end_ns or unharvested and
+                         t.start_ns <= t.end_ns, f"turn {t.id}: {t.start_ns} {t.parked_ns} {t.end_ns}")
+        report.check("the clock is not behind", max(t.start_ns, t.parked_ns, t.end_ns) <= r.clock,
+                     f"turn {t.id}: {t.start_ns} {t.parked_ns} {t.end_ns}, clock {r.clock}")
+        for name in ("active_ns", "park_ns", "cpu_ns", "cpu_parked_ns", "eval_ns", "execs", "cycles", "offered",
+                     "taken"):
+            report.check("nothing is negative", getattr(t, name) >= 0, f"turn {t.id}: {name} {getattr(t, name)}")
+    rising("decisions in order of time", [(t.id, t.start_ns) for t in r.turns if t.id > 0], report)
+    rising("rounds in order of time", sorted((t.round, t.end_ns) for t in r.turns if t.round), report)
+    rising("events in order of time", [(e.id, e.at_ns) for e in r.events], report)
+    for e in r.events:
+        report.check("the clock is not behind", e.at_ns <= r.clock, f"event {e.id} at {e.at_ns}, clock {r.clock}")
+
+
+def rising(name, pairs, report):
+    for (a, x), (b, y) in zip(pairs, pairs[1:]):
+        report.check(name, x <= y, f"{a} at {x}, then {b} at {y}")
+
+
+def budgets(r, report):
+    """No turn starts in the last T_I/12; a budget shorter than a turn is one turn."""
+    for t in r.turns:
+        budget = r.budget(t.id)
+        if t.id > 0 and budget:
+            last = budget - min(r.turn_ns, budget) // 12
+            report.check("no turn starts at the end", t.start_ns < last, f"turn {t.id} at {t.start_ns}, end {last}")
+    given = {int(k[len("budget@"):]): v for k, v in r.settings.items() if k.startswith("budget@")}
+    if given:
+        report.same("budget now", "settings", r.settings.get("budget_now"), given[max(given)])
+
+
+def slots_in_use(r, report):
+    """A slot has one turn at a time; a late one runs while no other does."""
+    busy, free_at = {}, {}
+    for what, _, t in r.story():
+        report.check("slots", 0 <= t.slot < r.workers, f"turn {t.id} in slot {t.slot} of {r.workers}")
+        if what == "decide":
+            report.check("one turn at a time", t.slot not in busy and t.start_ns >= free_at.get(t.slot, 0),
+                         f"turn {t.id} begins at {t.start_ns} in slot {t.slot}, which has turn {busy.get(t.slot)} or"
+                         f" was free from {free_at.get(t.slot)}")
+            busy[t.slot] = t.id
+            continue
+        if t.state == LATE:
+            report.check("late turns run alone", not busy, f"turn {t.id} while {busy} run")
+        elif t.slot in busy:
+            report.same("one turn at a time", f"slot {t.slot}", busy.pop(t.slot), t.id)
+        free_at[t.slot] = t.end_ns
+
+
+# --- instances --------------------------------------------------------------------------------------------------
+
+def instances(r, report):
+    """A dispatch takes the most recently suspended idle instance, a new one when all are busy."""
+    row = {i.id: i for i in r.instances}
+    for name in r.fuzzers:
+        numbers = sorted(i.number for i in r.instances if i.fuzzer == name)
+        report.check("instances are numbered", numbers == list(range(len(numbers))) and len(numbers) <= r.workers,
+                     f"{name}: {numbers}, {r.workers} slots")
+    cuts, idle, busy = lives(r)[1], {}, set()
+    for what, d, t in r.story():
+        fuzzer = row[t.instance].fuzzer
+        report.same("an instance of its fuzzer", f"turn {t.id}", fuzzer, r.fuzzers[t.arm])
+        if what == "complete":
+            busy.discard(t.instance)
+            idle[t.instance] = (t.parked_ns, t.end_ns) if t.state == COMMITTED else None
+            continue
+        if d.t - 1 in cuts:
+            idle = dict.fromkeys(idle)
+        mine = {i: at for i, at in idle.items() if row[i].fuzzer == fuzzer}
+        known = {i: at for i, at in mine.items() if at}
+        report.check("an idle instance", t.instance not in busy, f"turn {t.id}: instance {t.instance} is busy")
+        if t.instance not in mine and t.instance not in busy:
+            report.check("a new instance when all are busy", not known, f"turn {t.id}: idle are {sorted(known)}")
+        elif known:
+            best = {max(known.values())[0], max(at[1] for at in known.values())}
+            at = known.get(t.instance) or (-1, -1)
+            report.check("the most recently idle instance", at[0] in best or at[1] in best,
+                         f"turn {t.id}: instance {t.instance}, idle are {known}")
+        idle.pop(t.instance, None)
+        busy.add(t.instance)
+
+
+def deaths(r, report):
+    """Three deaths in a row and a fuzzer is dropped, until the next resume."""
+    certain, possible = lives(r)
+    least, most = [0] * len(r.fuzzers), [0] * len(r.fuzzers)  # they differ where it is not sure that a life began
+    before = set()
+    told = {n for n in range(len(r.fuzzers)) if any(e.kind == "dropped" and e.text.startswith(r.fuzzers[n] + " ")
+                                                    for e in r.events)}
+    for what, d, t in r.story():
+        if what == "complete":
+            if t.state != LATE:
+                died = t.died and t.state == COMMITTED
+                least[t.arm], most[t.arm] = (least[t.arm] + 1, most[t.arm] + 1) if died else (0, 0)
+            continue
+        again = d.t - 1 in possible
+        if again:
+            least = [0] * len(r.fuzzers)
+        if d.t - 1 in certain:
+            most = [0] * len(r.fuzzers)
+        for a, name in enumerate(r.fuzzers):
+            where = f"decision {d.t}, {name}"
+            if least[a] >= DEATHS:
+                report.check("three deaths drop a fuzzer", a in d.dropped, f"{where}: died {least[a]} times in a row")
+            if a in d.dropped:
+                report.check("a dropped fuzzer is told of", a in told, where)
+            if not again and d.t > 1:
+                report.check("only deaths drop a fuzzer", a not in d.dropped or a in before or most[a] >= DEATHS,
+                             f"{where}: died {most[a]} times in a row")
+                report.check("a dropped fuzzer stays so", a in d.dropped or a not in before, where)
+        before = d.dropped
+    for e in r.events:
+        if e.kind == "died":
+            report.check("deaths are in the turns", any(t.died and t.why in e.text for t in r.turns), e.text)
+
+
+# --- inputs ------------------------------------------------------------------------------------------------------
+
+def seeds(r, report):
+    measured = "seeds_done" in r.settings
+    for s in r.seeds:
+        t, where = r.turn.get(s.turn), f"seed {s.id}"
+        rnd = t.round if t else 0
+        report.same("round of a seed", where, s.round, rnd)
+        if rnd or t is None and measured:
+            report.check("seeds are measured", s.state in (MEASURED, QUARANTINED) and
+                         (s.status > 0 or s.state == QUARANTINED), f"{where}: state {s.state}, status {s.status}")
+            report.check("quarantine", s.state != QUARANTINED or s.share is None and not r.edges[s.id],
+                         f"{where}: share {s.share}, {len(r.edges[s.id])} edges")
+        else:
+            report.check("seeds wait", s.state == STORED and s.share is None, f"{where}: state {s.state}")
+        if t:
+            report.same("finder of a seed", where, (s.instance, s.found_ns), (t.instance, t.parked_ns))
+        else:
+            report.same("finder of a seed", where, (s.instance, s.found_ns), (None, 0))
+        report.check("a parent is older", s.parent is None or s.parent < s.id, f"{where}: parent {s.parent}")
+    for t in r.turns:
+        if t.parked_ns or t.round:
+            report.same("inputs of a turn", f"turn {t.id}", t.inputs, len(r.found_in.get(t.id, [])))
+
+
+def shares(r, report):
+    """1, 2, 3, ... in the order in which the rounds were evaluated."""
+    given = sorted((s for s in r.seeds if s.share is not None), key=lambda s: s.share)
+    report.same("share numbers", "all", [s.share for s in given], list(range(1, len(given) + 1)))
+    order = [s.id for s in sorted(given, key=lambda s: (s.round, s.id))]
+    report.same("order of shares", "all", [s.id for s in given], order)
+    for s in r.found_in.get(None, []):
+        if s.state == MEASURED:
+            report.same("shared", f"initial seed {s.id}", s.share is not None, s.status in (RAN, EXITED))
+
+
+def imports(r, report):
+    """Before a turn the instance is given all it has not seen: once, never its own, in order, so much at a time."""
+    claimed, ids = {}, {}
+    for i in r.imports:
+        claimed.setdefault(i.turn, []).append(i)
+        report.check("never its own", r.seed[i.seed].instance != i.instance, f"instance {i.instance}, seed {i.seed}")
+        report.check("imports are once", (i.instance, i.seed) not in ids, f"instance {i.instance}, seed {i.seed}")
+        report.check("imports are shared seeds", r.seed[i.seed].share is not None, f"seed {i.seed}")
+        ids[i.instance, i.seed] = i
+    order = sorted((s for s in r.seeds if s.share is not None), key=lambda s: s.share)
+    shared = sum(s.turn is None for s in order)
+    given, ran, lost = {}, {}, {}
+    for what, _, t in r.story():
+        if what == "complete":
+            shared += sum(s.share is not None for s in r.found_in.get(t.id, []))
+            ran.setdefault(t.instance, []).append(t.state == COMMITTED and not t.died)
+            continue
+        mine = claimed.get(t.id, [])
+        had = given.setdefault(t.instance, set())
+        due = [s for s in order[:shared] if s.id not in had and s.instance != t.instance]
+        started = ran.get(t.instance, [])
+        limits = {IMPORTS} if any(started) else {START} if not started else {START, IMPORTS}
+        may = [part for limit in limits for part in parts(due, limit)]
+        report.check("imports of a turn", [(i.seed, i.instance) for i in mine] in
+                     [[(s.id, t.instance) for s in part] for part in may],
+                     f"turn {t.id}, instance {t.instance}: {len(mine)} from {[i.seed for i in mine[:3]]}..., computed"
+                     f" {[len(p) for p in may]} from {[s.id for s in due[:3]]}...")
+        had.update(i.seed for i in mine)
+    for t in r.turns:  # what an instance that goes on had claimed has arrived
+        if t.state == COMMITTED and not t.died:
+            lost.update({i.id: t.id for n, c in claimed.items() if n <= t.id for i in c
+                         if i.instance == t.instance and not i.delivered} if any(
+                             not i.delivered for i in r.imports) else {})
+    report.same("imports arrive", "undelivered, though the instance ran since", lost, {})
+    for i in r.instances:
+        upto = {s.id for s in order[:i.shared]}
+        missed = [s for s in upto if s not in given.get(i.id, set()) and r.seed[s].instance != i.id]
+        beyond = [s for s in given.get(i.id, set()) if s not in upto]
+        report.check("given up to", not missed and not beyond, f"instance {i.id}, share {i.shared}: {missed} {beyond}")
+        taken, known = sum(t.taken for t in r.turns if t.instance == i.id), len(given.get(i.id, set()))
+        report.check("taken is what was given", taken <= known, f"instance {i.id}: {taken} of {known}")
+
+
+def parts(due, limit):
+    """The beginning of a list that a turn may import: up to the limits, with or without the input that crosses them."""
+    size = 0
+    for n, s in enumerate(due[:limit]):
+        size += s.size
+        if size > IMPORT_BYTES:
+            return [due[:n], due[:n + 1]]
+    return [due[:limit]]
+
+
+def crashes(r, report):
+    kept = {(c.hang, c.hash) for c in r.crashes}
+    given = {(i.instance, r.seed[i.seed].hash) for i in r.imports}
+    by_hash = {s.hash: s for s in r.seeds}
+    for s in r.seeds:
+        if s.state == MEASURED and s.status == CRASHED:
+            report.check("crashes of the neutral build are kept", (0, s.hash) in kept, f"seed {s.id}")
+        if s.state == MEASURED and s.status == TIMED_OUT and s.turn is None:
+            report.check("crashes of the neutral build are kept", (1, s.hash) in kept, f"initial seed {s.id}")
+    count = {}
+    for c in r.crashes:
+        t, where, s = r.turn.get(c.turn), f"crash {c.id}", by_hash.get(c.hash)
+        if t:
+            report.same("finder of a crash", where, (c.instance, c.arm, c.found_ns), (t.instance, t.arm, t.parked_ns))
+        else:
+            report.same("finder of a crash", where, (c.instance, c.arm, c.by_eval), (None, -1, 1))
+        if c.by_eval:
+            report.check("crashes seen only on the neutral build", s is not None and s.turn == c.turn
+                         and s.status == (TIMED_OUT if c.hang else CRASHED) and s.signal == c.signal,
+                         f"{where}: its seed is {s and (s.id, s.turn, s.status, s.signal)}, its signal {c.signal}")
+        if c.by_eval or (c.instance, c.hash) not in given:  # an echo of what it was given is nobody's find
+            count[c.turn, c.hang] = count.get((c.turn, c.hang), 0) + 1
+    for t in r.turns:
+        if t.parked_ns or t.round:
+            for hang, logged in ((0, t.crashes), (1, t.hangs)):
+                n = count.get((t.id, hang), 0)
+                report.check("crashes of a turn", logged >= n, f"turn {t.id}: logged {logged}, {n} in the table")
+        hangs = [c for c in r.crashes if c.turn == t.id and c.hang and not c.by_eval]
+        run = sum(c.hash in by_hash and by_hash[c.hash].turn == t.id for c in hangs)
+        report.check("few hangs are measured", run <= HANGS, f"turn {t.id}: {run}")
+    if r.settings.get("state") in ("ended", "interrupted"):
+        for folder, hang in (("crashes", 0), ("hangs", 1)):
+            files = {f.name.rsplit("-", 1)[-1]: f for f in (r.out / folder).glob("*")}
+            for c in r.crashes:
+                if c.hang == hang:
+                    file = files.get(c.hash.hex()[:16])
+                    finder = r.fuzzers[c.arm] if c.arm >= 0 else ""
+                    name = f"{finder}-" if hang else f"{finder}-sig{c.signal}-"
+                    report.check(f"{folder} are files too", file is not None and file.read_bytes() == r.data(c)
+                                 and (not finder or file.name.startswith(name)), f"crash {c.id}: {file}")
+
+
+# --- accounts -----------------------------------------------------------------------------------------------------
+
+def accounts(r, report):
+    resumed = {e.at_ns for e in r.events if e.kind == "resume"}
+    for n, s in r.slots.items():
+        where, mine = f"slot {n}", [t for t in r.turns if t.slot == n and t.round]
+        active, startup = sum(t.active_ns for t in mine), sum(getattr(t, "startup_ns", 0) for t in mine)
+        inside = s.fuzz_ns + getattr(s, "start_ns", 0)  # start-up has an account of its own, in newer records
+        report.check("slots: time in fuzzers", inside in (active, active + startup), f"{where}: logged {inside}, turns"
+                     f" {active}, start-up {startup}")
+        report.check("slots: time adds up", inside + s.eval_ns + s.idle_ns == s.wall_ns and s.idle_ns >= 0,
+                     f"{where}: {s}")
+        report.check("slots: wall", s.wall_ns == r.clock if r.settings.get("state") == "ended" else
+                     s.wall_ns <= r.clock, f"{where}: {s.wall_ns}, clock {r.clock}")
+        # what a resume finishes is measured before the clock runs
+        sure = sum(t.eval_ns for t in mine if t.end_ns not in resumed and t.state != VOID)
+        open_ = [t.eval_ns for t in mine if t.end_ns in resumed and t.state != VOID]
+        may = {sure + sum(c) for k in range(min(len(open_), 12) + 1) for c in combinations(open_[:12], k)}
+        report.check("slots: time of evaluation", s.eval_ns in may or len(open_) > 12, f"{where}: {s.eval_ns} of {sure}"
+                     f" and some of {open_}")
+
+
+# --- what only virtual time can show --------------------------------------------------------------------------------
+
+def virtual_times(r, report):
+    """A turn lasts as long as it may: T_I, or 1.25 T_I where cycles end it, and not beyond the budget."""
+    for t in r.turns:
+        if t.state not in (COMMITTED, PARKED) or t.id < 0:
+            continue
+        length = r.decisions[t.id].turn_ns or r.turn_ns
+        cap = length + length // 4 if t.quota_cycles else length
+        budget = r.budget(t.id)
+        report.check("the cap of a turn", t.active_ns <= cap, f"turn {t.id}: {t.active_ns}, cap {cap}")
+        if t.quota_cycles:
+            report.check("cycles done", t.cycles <= t.quota_cycles, f"turn {t.id}: {t.cycles} of {t.quota_cycles}")
+        if budget and t.start_ns < budget:
+            report.check("suspended at the deadline", t.parked_ns <= budget or t.died,
+                         f"turn {t.id} is parked at {t.parked_ns}, budget {budget}")
+        report.same("time of a turn", f"turn {t.id}", t.parked_ns - t.start_ns, t.active_ns)
+        report.same("executions", f"turn {t.id}", t.execs, 1000 * t.cycles)
+        report.same("taken", f"turn {t.id}", t.taken, t.offered)
+    for t in r.turns:  # a fake evaluator needs a millisecond per input
+        if t.round:
+            report.same("time of an evaluation", f"turn {t.id}", t.eval_ns, t.inputs * 10 ** 6)
+
+
+def virtual_finds(r, report):
+    """Fakes keep what they found in a file: all of it is in the store, and made from the entry before."""
+    known = {bytes(s.data) for s in r.seeds if s.size == 2} | {bytes(c.data) for c in r.crashes if c.size == 2}
+    entries = {(i, e): s for i, e, s in r.entries}
+    for i in r.instances:
+        queue = r.out / "fuzzers" / f"{i.fuzzer}-{i.number}" / "queue"
+        data = queue.read_bytes() if queue.exists() else b""
+        upto = len(data) if r.settings.get("state") == "ended" else 2 * int(i.cursor or 0)
+        for at in range(0, upto, 2):
+            report.check("every find is kept", data[at:at + 2] in known, f"{i.fuzzer}-{i.number}, entry {at // 2}")
+    first = {}
+    for (i, e), s in sorted(entries.items()):
+        first.setdefault((i, s), e)
+    for (i, s), e in first.items():
+        if r.seed[s].instance == i:
+            report.same("lineage", f"seed {s}, entry {e}", r.seed[s].parent, entries.get((i, e - 1)))
+    if r.workers > 1:
+        return
+    for t in r.turns:  # nobody finds what another found: the counts are exact
+        for hang, logged in ((0, t.crashes), (1, t.hangs)):
+            rows = [c for c in r.crashes if c.turn == t.id and c.hang == hang and "echo" not in c.name]
+            report.same("crashes of a turn, exactly", f"turn {t.id}", logged, len(rows))
+        hangs = [c for c in r.crashes if c.turn == t.id and c.hang]
+        run = sum(s.turn == t.id and s.hash in {c.hash for c in hangs} for s in r.found_in.get(t.id, []))
+        report.same("few hangs are measured", f"turn {t.id}", run, min(len(hangs), HANGS))
+
+
+def virtual_results(r, report):
+    """The depth of an input says which edge is its deepest, its third byte how it ends."""
+    ends = {"h": (TIMED_OUT, 0), "t": (TIMED_OUT, 0), "o": (5, 0), "x": (EXITED, 3), "c": (CRASHED, 8)}
+    for s in r.seeds:
+        depth, mark = int.from_bytes(s.data[:2], "little"), chr(s.data[2]) if s.size == 4 else ""
+        where = f"seed {s.id}, depth {depth} {mark}"
+        if s.turn and s.size == 2:
+            report.same("names", where, s.name, f"depth:{depth}")
+        if s.state == STORED:
+            continue
+        report.same("quarantine", where, s.state == QUARANTINED, mark == "q")
+        if mark != "q":
+            ended = ends.get(mark) or ((CRASHED, 11) if depth and depth % 97 == 0 else (RAN, 0))
+            report.same("results", where, (s.status, s.signal, r.edges[s.id][-1]), (*ended, depth % r.table.n))
+    for c in r.crashes:
+        depth = int.from_bytes(c.data[:2], "little")
+        signal = 0 if c.hang else 6 if c.name == "echo" else 8 if c.size == 4 else 11
+        report.same("signals", f"crash {c.id}, depth {depth}", c.signal, signal)
+    for i in r.instances:
+        ran = any(t.instance == i.id and t.state == COMMITTED and not t.died for t in r.turns)
+        report.check("started", i.started or not ran, f"instance {i.id} ran and is not noted as started")
+
+
+def virtual_calls(r, report):
+    """Every function on the way to the deepest edge was seen to be called, but for each third one."""
+    each, known, deepest = r.table.n // len(r.table.depths), {}, {}
+    for c in r.calls:
+        known[c.caller, c.callee] = c.round
+    for s in r.seeds:
+        if r.edges[s.id] and (s.round or s.turn is None):
+            deepest[s.round] = max(deepest.get(s.round, 0), r.edges[s.id][-1])
+    first, reached = {}, 0
+    for rnd in sorted(deepest):
+        for entry in range(each * (reached // each + 1), deepest[rnd] + 1, each):
+            if entry // each % 3:
+                first[entry - 2, entry] = rnd
+        reached = max(reached, deepest[rnd])
+    report.same("calls are learned", "all", known, first)
+
+
+def virtual_imports(r, report):
+    """Fakes keep the numbers of what they were given: each delivered import once."""
+    given = {}
+    for i in r.imports:
+        given.setdefault(i.instance, []).append(i)
+    for i in r.instances:
+        inbox = r.out / "fuzzers" / f"{i.fuzzer}-{i.number}" / "inbox"
+        data = inbox.read_bytes() if inbox.exists() else b""
+        arrived = [int.from_bytes(data[k:k + 8], "little") for k in range(0, len(data), 8)]
+        mine = {m.seed: m for m in given.get(i.id, [])}
+        first = min((t.id for t in r.turns if t.instance == i.id and t.state == COMMITTED), default=0)
+        late = {m.seed for m in mine.values() if m.turn > first and m.delivered} if first else set()
+        report.check("imports arrive once", len(arrived) == len(set(arrived)) and set(arrived) <= mine.keys(),
+                     f"{i.fuzzer}-{i.number}: {arrived}")
+        report.same("delivered imports arrived", f"{i.fuzzer}-{i.number}", sorted(late - set(arrived)), [])
+        turns = [t for t in r.turns if t.instance == i.id]
+        if all(t.state == COMMITTED and not t.died for t in turns):
+            for t in turns[1:]:
+                report.same("offered", f"turn {t.id}", t.offered, sum(m.turn == t.id for m in mine.values()))
+
+
+# --- what carol says of it -------------------------------------------------------------------------------------------
+
+def check_status(r, report, fold, carol):
+    """`carol status --json` counts as we do."""
+    p = subprocess.run([carol, "status", "--json", str(r.out)], capture_output=True, text=True, timeout=60, check=False)
+    s = json.loads(p.stdout)
+    done = [t for t in r.turns if t.round]
+    own = {"turns": sum(t.id > 0 for t in done), "edges": len(fold.ledger.first), "seeds": len(r.seeds),
+           "crashes": sum(not c.hang for c in r.crashes), "execs": sum(t.execs for t in done)}
+    for name, value in own.items():
+        report.same("status", name, s[name], value)
+    near(report, "elapsed_s", s["elapsed_s"], r.clock / 1e9)
+    total = sum(t.active_ns for t in done)
+    for a, name in enumerate(r.fuzzers):
+        mine, f = [t for t in done if t.arm == a], s["fuzzers"][name]
+        active = sum(t.active_ns for t in mine)
+        own = {"turns": sum(t.id > 0 for t in mine), "first_edges": sum(e[1] == a for e in fold.ledger.first.values()),
+               "offered": sum(t.offered for t in mine), "taken": sum(t.taken for t in mine),
+               "exports": sum(t.inputs for t in mine), "crashes": sum(t.crashes for t in mine)}
+        for key, value in own.items():
+            report.same("status", f"{name}: {key}", f[key], value)
+        near(report, f"{name}: active_s", f["active_s"], active / 1e9)
+        near(report, f"{name}: share", f["share"], active / total if total else 0.0)
+        rewards = [t.reward for t in sorted(mine, key=lambda t: t.round) if t.state == COMMITTED]
+        near(report, f"{name}: last_reward", f["last_reward"] or 0.0, rewards[-1] if rewards else 0.0)
+
+
+def near(report, where, said, computed):
+    """Numbers for people have nine digits."""
+    report.check("status", abs(said - computed) <= 1e-8 * max(1.0, abs(computed)), f"{where}: said {said}, computed"
+                 f" {computed}")
