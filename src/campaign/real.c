@@ -55,24 +55,19 @@ static int choose_roster(struct real *r, struct settings *o, struct err *e)
     return rc;
 }
 
-/* The user did not ask for it and could not leave it out. */
-static char *dict_of_build(const char *path)
-{
-    struct err e = {0};
-    if (dict_check(path, &e) < 0) {
-        log_warn("going on without the build's own dictionary: %s", e.msg);
-        return NULL;
-    }
-    log_info("the dictionary is the build's own, %s", path);
-    return xstrdup(path);
-}
-
 static void fill_from_build(struct real *r, struct settings *o)
 {
     if (!o->args.n && r->target.args)
         strv_split(&o->args, r->target.args, '\n');
-    if (!o->dict && r->target.dict)
-        o->dict = dict_of_build(r->target.dict);
+    if (!o->dict && r->target.dict) { /* the user did not ask for it and could not leave it out */
+        struct err e = {0};
+        if (dict_check(r->target.dict, &e) < 0) {
+            log_warn("going on without the build's own dictionary: %s", e.msg);
+        } else {
+            log_info("the dictionary is the build's own, %s", r->target.dict);
+            o->dict = xstrdup(r->target.dict);
+        }
+    }
     if (!o->target)
         o->target = xstrdup(r->target.target);
     if (!o->seeds.n && r->target.seeds) {

@@ -26,17 +26,6 @@ static int take_seed(void *arg, const char *name, const void *data, size_t size,
     return 0;
 }
 
-static int store_given(struct campaign *c, const struct given *g, struct err *e)
-{
-    struct store_seed *seeds = xcalloc(g->in.n, sizeof *seeds);
-    for (size_t i = 0; i < g->in.n; i++)
-        seeds[i] = (struct store_seed){
-            .data = g->in.v[i].data, .size = g->in.v[i].size, .name = g->names.v[i]};
-    int rc = store_add_seeds(c->store, seeds, g->in.n, e);
-    free(seeds);
-    return rc;
-}
-
 static int read_user_seeds(struct campaign *c, struct err *e)
 {
     struct given g = {0};
@@ -50,8 +39,14 @@ static int read_user_seeds(struct campaign *c, struct err *e)
                  c->o.seeds.n ? " in " : "", c->o.seeds.n ? c->o.seeds.v[0] : "");
         rc = take_seed(&g, "trivial", "0\n", 2, e);
     }
-    if (rc == 0)
-        rc = store_given(c, &g, e);
+    if (rc == 0) {
+        struct store_seed *seeds = xcalloc(g.in.n, sizeof *seeds);
+        for (size_t i = 0; i < g.in.n; i++)
+            seeds[i] = (struct store_seed){
+                .data = g.in.v[i].data, .size = g.in.v[i].size, .name = g.names.v[i]};
+        rc = store_add_seeds(c->store, seeds, g.in.n, e);
+        free(seeds);
+    }
     if (sink.too_large)
         log_warn("%zu seeds are larger than 1 MB and were left out", sink.too_large);
     inputs_free(&g.in);

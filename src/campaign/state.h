@@ -169,7 +169,6 @@ int findings_restore(struct campaign *c, struct err *e);
 /* end.c: time, budgets, plateaus, signals, failure */
 int64_t campaign_now(const struct campaign *c);
 bool campaign_goes_on(struct campaign *c); /* may another turn begin? */
-void campaign_finish(struct campaign *c, const char *reason);
 void campaign_fail(struct campaign *c, const struct err *e);
 void campaign_start_clock(struct campaign *c);
 void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...) CAROL_PRINTF(3, 4);

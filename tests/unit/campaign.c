@@ -506,7 +506,7 @@ static void a_second_one_is_refused(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_day_in_a_moment, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(same_seed_same_campaign, fakes_fresh_dir, fakes_remove_dir),

@@ -270,7 +270,7 @@ static void a_crash_among_them_ends_the_campaign(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_they_save_at_the_end_is_stored, fakes_fresh_dir,
                                         fakes_remove_dir),

@@ -17,7 +17,11 @@
 enum fake_odd { ODD_NONE = 0, ODD_EDGES, ODD_NOTHING, ODD_CRASH, ODD_TIME, ODD_END };
 
 /* Arm 0 makes its finds heavy: of that many bytes (6 or more), running that long. */
-enum fake_heavy { HEAVY_NONE = 0, HEAVY_TOO, HEAVY_ONLY }; /* beside the light ones; instead of them */
+enum fake_heavy {
+    HEAVY_NONE = 0,
+    HEAVY_TOO,
+    HEAVY_ONLY
+}; /* beside the light ones; instead of them */
 
 struct fakes {
     int n_arms;

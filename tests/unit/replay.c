@@ -470,7 +470,7 @@ static void every_scheduler_is_explained(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_turn_is_not_in_what_was_known_before, fakes_fresh_dir,
                                         fakes_remove_dir),
