@@ -42,12 +42,10 @@ struct rate {
     int workers;
     struct rng rng;
     uint64_t completed; /* turns of the campaign */
-    double
-        best; /* highest log rate a fuzzer reached, faded since; meaningful after the first turn */
+    double best;        /* highest log rate that a fuzzer reached, faded since (METHOD R90) */
     struct rate_arm arm[SCHED_MAX_ARMS];
     struct standard standard; /* of the signals, all fuzzers together; context=full */
-    struct linear
-        factors; /* what a signal off its fuzzer's mean adds to the log rate; context=full */
+    struct linear factors;    /* of the log rate on signals; context=full */
     struct rate_flight flight[];
 };
 
