@@ -166,6 +166,7 @@ void campaign_free(struct campaign *c)
     }
     free(c->slots);
     fold_free(&c->f);
+    exchange_free(c->exchange);
     if (c->store && !c->o.resume && came_to_nothing(c))
         store_discard(c->store); /* nothing is left in the way of the next try */
     else

@@ -113,6 +113,10 @@ int recover_load(struct campaign *c, struct err *e)
         memset(&r.fold, 0, sizeof r.fold);
         rc = take_budget(c, e);
     }
+    if (rc == 0 && c->o.share == SHARE_WORTH) {
+        c->exchange = exchange_new(c->env.table->n_edges);
+        rc = exchange_load(c->exchange, c->store, e);
+    }
     if (rc == 0)
         rc = open_members(c, e);
     for (size_t i = 0; rc == 0 && i < r.n_open; i++)

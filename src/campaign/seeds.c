@@ -124,12 +124,13 @@ static int commit_seeds(struct round0 *r, struct err *e)
     struct eval_job *j = &r->job;
     bool *fresh = xcalloc(j->n, sizeof *fresh);
     struct measured m = {.seeds = r->ids,
+                         .inputs = r->inputs,
                          .results = j->results,
                          .n = j->n,
                          .calls = j->calls,
                          .n_calls = j->n_calls,
                          .fresh = fresh};
-    int rc = journal_seeds(c->store, &c->f, &m, e);
+    int rc = journal_seeds(c->store, &c->f, c->exchange, &m, e);
     for (size_t i = 0; rc == 0 && i < j->n; i++)
         set_aside(r, i, fresh[i]);
     free(fresh);

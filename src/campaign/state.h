@@ -4,6 +4,7 @@
 
 #include "campaign/campaign.h"
 #include "fuzzer/idle.h"
+#include "journal/exchange.h"
 #include "journal/fold.h"
 #include "journal/status.h"
 #include "store/store.h"
@@ -79,7 +80,8 @@ struct campaign {
     struct store *store;
 
     struct fold f; /* everything learned, a fold over the journal: written by the fold alone */
-    struct gauges gauges; /* what people want to see that is no fold */
+    struct exchange *exchange; /* who is worth what; NULL: everybody gets everything */
+    struct gauges gauges;      /* what people want to see that is no fold */
 
     enum phase phase;
     enum ending ending;

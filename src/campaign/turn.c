@@ -41,7 +41,10 @@ int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, str
     struct journal_begin b = {.fuzzer = c->f.tally.arm[d->choice].name,
                               .number = m->number,
                               .max_inputs = m->started ? IMPORT_MAX_INPUTS : START_MAX_INPUTS,
-                              .max_bytes = IMPORT_MAX_BYTES};
+                              .max_bytes = IMPORT_MAX_BYTES,
+                              .x = c->exchange,
+                              .turn_ns = d->turn_ns ? d->turn_ns : c->f.turn_ns,
+                              .start = !m->started};
     int rc = journal_begin(c->store, &t->row, d, &b, &t->imports, e);
     m->row = t->row.instance;
     *out = t;

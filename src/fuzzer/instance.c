@@ -360,8 +360,8 @@ static int instance_resume(struct instance *in, const struct turn_quota *q, int 
         tree_pin(lv->cage.init, cpu);
     p->cpu = cpu >= 0 ? cpu : p->cpu;
     p->cpu0 = cpu_of(lv);
-    in->report = (struct turn_report){
-        .cpu_parked_ns = p->cpu_parked ? used_between(p->cpu_parked, p->cpu0) : 0};
+    in->report = (struct turn_report){.cpu_parked_ns =
+                                          p->cpu_parked ? used_between(p->cpu_parked, p->cpu0) : 0};
     p->execs0 = ctl_get64(&lv->page->execs);
     p->cycles0 = ctl_get64(&lv->page->cycles);
     p->cycles_ns0 = ctl_get_ns(&lv->page->cycles_ns);

@@ -141,6 +141,7 @@ static void learn(struct fold *f, const struct store_turn *row, const struct dec
                                 .crashes = row->crashes};
     context_completed(f->context, row->arm, &o);
     struct sched_outcome so = {.now_ns = row->end_ns,
+                               .cost_ns = row->end_ns - row->start_ns,
                                .reward = row->reward,
                                .new_edges = row->new_edges,
                                .crashes = row->crashes,

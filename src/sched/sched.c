@@ -10,9 +10,9 @@
 
 #define STATE_VERSION 1
 
-const struct sched_ops *const sched_table[] = {&sched_contextual, &sched_phase,  &sched_bandfuzz,
-                                               &sched_autofz,     &sched_legion, &sched_equal,
-                                               &sched_random,     &sched_single, NULL};
+const struct sched_ops *const sched_table[] = {
+    &sched_contextual, &sched_phase, &sched_bandfuzz, &sched_autofz, &sched_legion,
+    &sched_rate,       &sched_equal, &sched_random,   &sched_single, NULL};
 
 static const struct sched_ops *find(const char *name, const char **arg)
 {
@@ -80,7 +80,12 @@ void sched_learn(struct sched *s, const struct decision *d, const struct sched_o
 
 int sched_without(const struct sched *s, const struct decision *d, enum signal_id signal)
 {
-    return s->ops->without ? s->ops->without(s, d, signal) : d->choice;
+    return sched_reads_signals(s) ? s->ops->without(s, d, signal) : d->choice;
+}
+
+bool sched_reads_signals(const struct sched *s)
+{
+    return s->ops->without && !s->blind;
 }
 
 bool sched_is_warmup(const struct sched_ops *ops, const struct decision *d)

@@ -74,7 +74,8 @@ static inline bool decision_may(const struct decision *d, int arm)
 /* What came of a turn. */
 struct sched_outcome {
     int64_t now_ns;
-    double reward;      /* normalised common reward */
+    int64_t cost_ns; /* slot time of the turn, from dispatch to here: start-up and measuring too */
+    double reward;   /* normalised common reward */
     uint32_t new_edges; /* first covered by this turn */
     uint32_t crashes;
     bool died;
@@ -85,6 +86,7 @@ struct sched { /* ops and n_arms are set by sched_new, opts by create */
     const struct sched_ops *ops;
     int n_arms;
     const void *opts; /* its options, described by ops->params; NULL: it has none */
+    bool blind;       /* it could read signals, but its options say not to; set by create */
 };
 
 struct sched_ops {
@@ -124,6 +126,8 @@ void sched_learn(struct sched *s, const struct decision *d, const struct sched_o
 /* The choice for d with that signal replaced by its mean; d->choice if the scheduler reads no signals.  Ask
  * right after the pick of d, before anything else is learned or picked. */
 int sched_without(const struct sched *s, const struct decision *d, enum signal_id signal);
+/* Does it look at signals, with the options it has? */
+bool sched_reads_signals(const struct sched *s);
 /* Was d a turn of the warm-up, a choice without a comparison? */
 bool sched_is_warmup(const struct sched_ops *ops, const struct decision *d);
 /* The whole state, with the scheduler's name and number of arms before it. */

@@ -6,7 +6,7 @@
 #include "sched/sched.h"
 
 extern const struct sched_ops sched_contextual, sched_phase, sched_bandfuzz, sched_autofz,
-    sched_legion, sched_equal, sched_random, sched_single;
+    sched_legion, sched_rate, sched_equal, sched_random, sched_single;
 
 /* In which order n arms have their first turns: a permutation that follows from the campaign's seed, so that
  * no fuzzer is always first.  Not part of a saved state: it follows from the seed. */

@@ -133,7 +133,7 @@ int record_seeds(struct record *j, const struct play_turn *t, const struct eval_
     if (rc == 0)
         rc = store_turn_results(j->s, 0, take_id, &next, e);
     if (rc == 0)
-        rc = journal_seeds(j->s, f, &m, e);
+        rc = journal_seeds(j->s, f, NULL, &m, e);
     if (rc == 0)
         note_seeds(j, t, ids);
     free(texts);
@@ -199,7 +199,7 @@ int record_done(struct record *j, struct store_turn *row, const struct decision 
     int rc = park(j, row, t, ids, e);
     row->state = TURN_COMMITTED;
     if (rc == 0)
-        rc = journal_commit(j->s, f, row, d, &m, &j->slots[row->slot], false, e);
+        rc = journal_commit(j->s, f, row, d, &m, &j->slots[row->slot], &(struct sharing){0}, e);
     if (rc == 0)
         note_seeds(j, t, ids);
     free(ids);

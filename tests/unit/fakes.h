@@ -16,6 +16,9 @@
 /* What is odd about one turn, so that two campaigns can differ in nothing else. */
 enum fake_odd { ODD_NONE = 0, ODD_EDGES, ODD_NOTHING, ODD_CRASH, ODD_TIME, ODD_END };
 
+/* Arm 0 makes its finds heavy: of that many bytes (6 or more), running that long. */
+enum fake_heavy { HEAVY_NONE = 0, HEAVY_TOO, HEAVY_ONLY }; /* beside the light ones; instead of them */
+
 struct fakes {
     int n_arms;
     struct table table;
@@ -27,6 +30,8 @@ struct fakes {
     uint16_t
         stray; /* whoever is stopped, or killed between two turns, saves an input of this depth, the
                      * next one of the next depth; 0: nobody does */
+    enum fake_heavy heavy;
+    uint32_t heavy_bytes, heavy_us;
     uint64_t odd_turn; /* this turn of the campaign, from 1, is odd */
     enum fake_odd odd;
     uint64_t resumes; /* turns begun */

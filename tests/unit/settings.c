@@ -24,6 +24,7 @@ static const char *sample(const struct setting *st)
     case SET_U32: return "77";
     case SET_U64: return "18446744073709551615";
     case SET_REWARD: return "rarity_density";
+    case SET_SHARE: return "worth";
     case SET_FLAG:
     case SET_RESUME:
     case SET_NONE: break;
@@ -57,6 +58,7 @@ static void every_recorded_setting_comes_back(void **state)
     assert_true(b.seed == UINT64_MAX);
     assert_true(b.share_new_only);
     assert_int_equal(b.reward, REWARD_RARITY_DENSITY);
+    assert_int_equal(b.share, SHARE_WORTH);
     assert_string_equal(b.seeds.v[0], "/a/path with\nline \\ break");
     assert_int_equal(b.fuzzers.n, 2);
     assert_int_equal(b.args.n, 1);
