@@ -244,6 +244,5 @@ const struct sched_ops sched_rate = {
     .without = rate_without,
     .why = rate_why,
     .save = rate_save,
-    .load = rate_load,
     .free = rate_free,
 };

@@ -59,7 +59,6 @@ static inline size_t rate_size(int workers)
 /* The logarithm of new edges per second, as METHOD R88 has it. */
 double rate_log(const struct rate *r, double edges, double seconds);
 void rate_save(const struct sched *s, struct buf *out);
-CAROL_MUST_CHECK int rate_load(struct sched *s, const void *data, size_t n, struct err *e);
 void rate_why(const struct decision *d, const char *const *arms, struct buf *out);
 
 #endif

@@ -413,7 +413,7 @@ static void slow_targets_have_slow_inputs(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(medians_are_an_eighth_off_at_most),
         cmocka_unit_test(slow_targets_have_slow_inputs),

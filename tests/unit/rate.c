@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sched_world.h"
+#include "sched_saved.h"
 #include "vectors.h"
 
 #define SECOND INT64_C(1000000000)
@@ -435,77 +435,14 @@ static void signals_are_factors_of_the_rate(void **state)
 
 /* --- state and words ------------------------------------------------------------------------------- */
 
-static void damaged_state_is_refused(void **state)
-{
-    (void)state;
-    const char *const kinds[] = {"context=none", "context=full"};
-    for (int kind = 0; kind < 2; kind++) {
-        struct sched *s = make(1, 1, TURN_S * SECOND, 1, kinds[kind]);
-        struct buf good = BUF_INIT(1 << 16), after = BUF_INIT(1 << 16);
-        struct decision d;
-        ask(s, 1, 0, &d);
-        learn(s, &d, TURN_S, 10);
-        ask(s, 2, 0, &d);
-        sched_save(s, &good);
-        const size_t head = 2 + sizeof "rate", arm = head + 9 + 32 + 16, flight = arm + 32;
-        if (!kind)
-            assert_int_equal(good.len, flight + 9);
-        const struct {
-            size_t at, n;
-            int byte;
-        } damage[] = {{head, 1, kind ? 0 : 1}, /* other options */
-                      {head + 1, 1, 2},        /* other workers */
-                      {head + 9, 32, 0},       /* a generator without a state */
-                      {head + 49, 8, 0xff},    /* NaN as the best rate */
-                      {arm, 1, 2},             /* its last turn is to come */
-                      {arm, 1, 0},             /* turns, but no last one */
-                      {arm + 8, 8, 0},         /* or no turns */
-                      {arm + 16, 8, 0xff},     /* NaN edges */
-                      {arm + 24, 8, 0},        /* in no time */
-                      {flight + 8, 1, 1}};     /* flown by nobody */
-        for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
-            char *bad = xmemdup(good.p, good.len);
-            memset(bad + damage[i].at, damage[i].byte, damage[i].n);
-            if (sched_load(s, bad, good.len, NULL) != -EBADMSG)
-                fail_msg("%s: damage %zu was not noticed", kinds[kind], i);
-            free(bad);
-        }
-        if (kind) { /* a negative sum of squares; A below lambda I */
-            char *bad = xmemdup(good.p, good.len);
-            memset(bad + good.len - 17 * 8 - 8, 0, 8);
-            assert_int_equal(sched_load(s, bad, good.len, NULL), -EBADMSG);
-            free(bad);
-        }
-        assert_int_equal(sched_load(s, good.p, good.len, NULL), 0);
-        sched_save(s, &after);
-        assert_int_equal(after.len, good.len);
-        assert_memory_equal(after.p, good.p, good.len);
-        buf_free(&good);
-        buf_free(&after);
-        sched_free(s);
-    }
-}
-
-/* Saved anywhere and loaded into a new one, it goes on as if nothing had happened, signals and all. */
-static void saved_factors_go_on(void **state)
+/* With signals; without, tests/unit/sched.c does it. */
+static void saved_state_is_the_whole_state(void **state)
 {
     (void)state;
     for (int cut = 0; cut < 60; cut += 7) {
         struct sched *both[] = {world_sched("rate", 5, 9, "context=full"),
                                 world_sched("rate", 5, 9, "context=full")};
-        struct buf saved = BUF_INIT(1 << 20);
-        struct world w;
-        world_start(&w, 5, (uint64_t)cut);
-        for (int i = 0; i < cut; i++)
-            world_step(&w, both, 1);
-        sched_save(both[0], &saved);
-        assert_int_equal(sched_load(both[1], saved.p, saved.len, NULL), 0);
-        for (int i = 0; i < 40; i++)
-            world_step(&w, both, 2);
-        buf_free(&saved);
-        world_end(&w);
-        sched_free(both[0]);
-        sched_free(both[1]);
+        expect_saved(both, cut);
     }
 }
 
@@ -556,8 +493,7 @@ int main(void)
         cmocka_unit_test(only_edges_and_time_count),
         cmocka_unit_test(turns_in_flight_count),
         cmocka_unit_test(signals_are_factors_of_the_rate),
-        cmocka_unit_test(damaged_state_is_refused),
-        cmocka_unit_test(saved_factors_go_on),
+        cmocka_unit_test(saved_state_is_the_whole_state),
         cmocka_unit_test(words_say_why),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
