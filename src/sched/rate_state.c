@@ -1,5 +1,5 @@
-/* rate_state: the scheduler's state as bytes, exactly.  What can be computed from the rest (log rates, 1/sd, the
- * solution) is not in it.  Layout:
+/* rate_state: the scheduler's state as bytes, exactly.  What follows from the rest (log rates, 1/sd, the
+ * solution) is left out.  Layout:
  *   u8 context, u64 workers, the generator, turns completed, the best log rate, for each fuzzer its last turn
  *   and its three sums, for each worker its flight, and with context=full for each fuzzer the means of log rate
  *   and signals, then the standardiser, A and b. */
