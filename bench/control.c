@@ -350,7 +350,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench-control: 6 to %d rounds of 2 or more turns\n", ROUNDS_MOST);
         return 2;
     }
-    log_set_level(LOG_ERROR); /* that the bare ones have no library is known */
+    log_set_level(LOG_NONE); /* that the bare ones have no library is known */
     b.arm = argv[1];
     b.engines[CONTROL] = argv[3];
     b.engines[BARE] = b.engines[BARE_AGAIN] = argv[4];

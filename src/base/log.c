@@ -40,7 +40,6 @@ static void emit(enum log_level level, const char *tag, const char *fmt, va_list
         va_end(ap);                                                                                \
     }
 
-LOG_FUNCTION(log_error, LOG_ERROR, "error: ")
 LOG_FUNCTION(log_warn, LOG_WARN, "warning: ")
 LOG_FUNCTION(log_info, LOG_INFO, "")
 LOG_FUNCTION(log_debug, LOG_DEBUG, "debug: ")

@@ -18,7 +18,8 @@ void where_set_engines(const char *dir)
     engines_dir = dir ? xstrdup(dir) : NULL;
 }
 
-char *where_self(void)
+/* The running carol binary. */
+static char *self_path(void)
 {
     char exe[PATH_MAX];
     const char *link = getenv("CAROL_SELF"); /* tests that are not the carol binary itself */
@@ -34,7 +35,7 @@ char *where_self(void)
 /* The directory that holds `runtime` and `engines`. */
 static char *home_dir(void)
 {
-    char *self = where_self(), *slash = strrchr(self, '/');
+    char *self = self_path(), *slash = strrchr(self, '/');
     if (slash)
         *slash = 0;
     char *probe = fs_join(self, "runtime"), *home;

@@ -107,14 +107,6 @@ int campaign_begin(struct campaign *c, struct err *e)
     return c->failed;
 }
 
-/* Whatever the reason, the journal says how it ended; a killed campaign says nothing and is
- * "interrupted" for that. */
-static int say_end(struct campaign *c, struct err *e)
-{
-    bool cut = strcmp(c->reason, "interrupted") == 0 || strcmp(c->reason, "failed") == 0;
-    return journal_rest(c->store, campaign_now(c), c->gauges.slot, c->n_slots, c->reason, !cut, e);
-}
-
 int campaign_run(struct campaign *c, struct err *e)
 {
     int rc = campaign_begin(c, e);
@@ -126,8 +118,12 @@ int campaign_run(struct campaign *c, struct err *e)
     loop_timer_clear(c->loop, &c->deadline);
     if (!c->reason)
         c->reason = "ended";
+    /* Whatever the reason, the journal says how it ended; a killed campaign says nothing and is
+     * "interrupted" for that. */
     struct err late = {0};
-    int end = say_end(c, &late);
+    bool cut = strcmp(c->reason, "interrupted") == 0 || strcmp(c->reason, "failed") == 0;
+    int end =
+        journal_rest(c->store, campaign_now(c), c->gauges.slot, c->n_slots, c->reason, !cut, &late);
     if (c->failed) {
         *e = c->error;
         return c->failed;
@@ -145,17 +141,7 @@ static bool came_to_nothing(struct campaign *c)
     enum seeds_state seeds;
     if (journal_seeds_state(c->store, &seeds, NULL) < 0 || store_totals(c->store, &t, NULL) < 0)
         return false;
-    return t.seeds == 0 ||
-           (c->failed && c->error.exit == ERR_EXIT_USAGE && seeds == SEEDS_OPEN);
-}
-
-/* A new campaign that came to nothing leaves nothing in the way of the next try. */
-static void close_store(struct campaign *c)
-{
-    if (c->store && !c->o.resume && came_to_nothing(c))
-        store_discard(c->store);
-    else
-        store_close(c->store);
+    return t.seeds == 0 || (c->failed && c->error.exit == ERR_EXIT_USAGE && seeds == SEEDS_OPEN);
 }
 
 void campaign_free(struct campaign *c)
@@ -180,7 +166,11 @@ void campaign_free(struct campaign *c)
     }
     free(c->slots);
     fold_free(&c->f);
-    close_store(c);
+    exchange_free(c->exchange);
+    if (c->store && !c->o.resume && came_to_nothing(c))
+        store_discard(c->store); /* nothing is left in the way of the next try */
+    else
+        store_close(c->store);
     settings_free(&c->o);
     free(c);
 }

@@ -39,7 +39,9 @@ int turn_commit(struct turn *t, struct err *e)
 {
     struct campaign *c = t->m->c;
     bool *fresh = xcalloc(t->n, sizeof *fresh);
+    struct sharing how = {.new_only = c->o.share_new_only, .x = c->exchange};
     struct measured m = {.seeds = t->ids,
+                         .inputs = t->inputs,
                          .results = t->job.results,
                          .n = t->n,
                          .calls = t->job.calls,
@@ -51,8 +53,8 @@ int turn_commit(struct turn *t, struct err *e)
     t->row.eval_ns = t->row.end_ns - t->measure_ns; /* 0 for a leftover: the clock stands then */
     int rc = store_order_take(c->store, e);
     if (rc == 0) {
-        rc = journal_commit(c->store, &c->f, &t->row, &t->d, &m, &c->gauges.slot[t->row.slot],
-                            c->o.share_new_only, e);
+        rc = journal_commit(c->store, &c->f, &t->row, &t->d, &m, &c->gauges.slot[t->row.slot], &how,
+                            e);
         store_order_leave(c->store);
     }
     for (size_t i = 0; rc == 0 && i < t->n; i++)

@@ -28,16 +28,6 @@ void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...)
         campaign_fail(c, &e);
 }
 
-static void drop_last(struct campaign *c, const char *fuzzer, const char *why)
-{
-    struct err e = {0};
-    err_env(&e,
-            "no fuzzer can run on this target; the last one (%s) was dropped because: %s. 'carol "
-            "engine selftest -b %s' tells more",
-            fuzzer, why, c->o.build ? c->o.build : "DIR");
-    campaign_fail(c, &e);
-}
-
 void arm_drop(struct campaign *c, int arm, const char *why)
 {
     const char *name = c->f.tally.arm[arm].name;
@@ -53,7 +43,11 @@ void arm_drop(struct campaign *c, int arm, const char *why)
     for (int i = 0; i < c->f.tally.n_arms; i++)
         if (!gauge_dropped(g, i))
             return;
-    drop_last(c, name, why);
+    err_env(&e,
+            "no fuzzer can run on this target; the last one (%s) was dropped because: %s. 'carol "
+            "engine selftest -b %s' tells more",
+            name, why, c->o.build ? c->o.build : "DIR");
+    campaign_fail(c, &e);
 }
 
 void campaign_fail(struct campaign *c, const struct err *e)
@@ -67,7 +61,7 @@ void campaign_fail(struct campaign *c, const struct err *e)
     loop_stop(c->loop);
 }
 
-void campaign_finish(struct campaign *c, const char *reason)
+static void finish(struct campaign *c, const char *reason)
 {
     if (c->ending)
         return;
@@ -83,7 +77,7 @@ void campaign_interrupt(struct campaign *c)
     if (c->phase == PHASE_RUN && c->ending != ENDING_AT_ONCE && !c->interrupted) {
         c->interrupted = true;
         log_info("finishing the running turns; once more stops at once");
-        campaign_finish(c, "interrupted");
+        finish(c, "interrupted");
         return;
     }
     c->reason = "interrupted";
@@ -103,9 +97,9 @@ bool campaign_goes_on(struct campaign *c)
 {
     bool too_late = fold_too_late(&c->f, campaign_now(c));
     if (c->o.stop_on_crash && c->found_crash)
-        campaign_finish(c, "crash found");
+        finish(c, "crash found");
     else if (too_late && slots_idle(c))
-        campaign_finish(c, "budget used");
+        finish(c, "budget used");
     return !c->ending && !too_late;
 }
 
@@ -113,14 +107,14 @@ bool campaign_goes_on(struct campaign *c)
 
 static void on_deadline(void *arg)
 {
-    campaign_finish(arg, "budget used");
+    finish(arg, "budget used");
 }
 
 static void watch_plateau(struct campaign *c)
 {
     int64_t quiet = campaign_quiet(c);
     if (c->o.plateau_ns && quiet >= c->o.plateau_ns)
-        campaign_finish(c, "plateau");
+        finish(c, "plateau");
     bool flat = quiet > 30 * c->o.turn_ns;
     if (flat && !c->plateau_told)
         campaign_note(

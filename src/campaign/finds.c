@@ -66,17 +66,17 @@ static struct store_find *as_finds(const struct turn *t)
     for (size_t i = 0; i < t->found.n; i++) {
         const struct find *f = &t->found.finds[i];
         hangs += f->kind == FIND_HANG;
-        finds[i] = (struct store_find){
-            .kind = kinds[f->kind],
-            .data = f->data,
-            .size = f->size,
-            .entry = f->entry,
-            .parent_entry = f->parent_entry,
-            .found_ns = t->row.parked_ns,
-            .signal = f->signal,
-            .name = f->name,
-            .measure = f->kind == FIND_CRASH || (f->kind == FIND_HANG && hangs <= most),
-            .seed = f->kind == FIND_IMPORTED ? f->seed : 0};
+        finds[i] = (struct store_find){.kind = kinds[f->kind],
+                                       .data = f->data,
+                                       .size = f->size,
+                                       .entry = f->entry,
+                                       .parent_entry = f->parent_entry,
+                                       .found_ns = t->row.parked_ns,
+                                       .signal = f->signal,
+                                       .name = f->name,
+                                       .measure = f->kind == FIND_CRASH ||
+                                                  (f->kind == FIND_HANG && hangs <= most),
+                                       .seed = f->kind == FIND_IMPORTED ? f->seed : 0};
     }
     return finds;
 }
@@ -90,11 +90,8 @@ static void take_up(struct turn *t, const struct store_find *f)
         turn_measure_later(t, f->seed, f->data, f->size);
     if (!f->fresh_crash)
         return;
-    struct store_crash k = {.hang = hang,
-                            .data = f->data,
-                            .size = f->size,
-                            .arm = t->row.arm,
-                            .signal = f->signal};
+    struct store_crash k = {
+        .hang = hang, .data = f->data, .size = f->size, .arm = t->row.arm, .signal = f->signal};
     *(hang ? &c->gauges.hangs : &c->gauges.crashes) += 1;
     c->found_crash = c->found_crash || !hang;
     finding_write(c, &k);
@@ -152,10 +149,7 @@ int turn_measure(struct turn *t, struct err *e)
     struct slot *s = t->m->slot;
     s->measuring = true;
     t->measure_ns = campaign_now(s->c);
-    t->job = (struct eval_job){.inputs = t->inputs,
-                               .n = t->n,
-                               .done = on_turn_measured,
-                               .arg = t,
-                               .cpu = s->cpu};
+    t->job = (struct eval_job){
+        .inputs = t->inputs, .n = t->n, .done = on_turn_measured, .arg = t, .cpu = s->cpu};
     return s->ev->ops->submit(s->ev, &t->job, e);
 }

@@ -25,9 +25,8 @@ static int stop_step(struct campaign *c, struct err *e)
 }
 
 static int (*const step[])(struct campaign *c, struct err *e) = {
-    [PHASE_SEEDS] = seeds_step,         [PHASE_RECOVER] = recover_step,
-    [PHASE_LATE] = late_step,           [PHASE_SELFTESTS] = selftests_step,
-    [PHASE_RUN] = run_step,             [PHASE_STOP] = stop_step,
+    [PHASE_SEEDS] = seeds_step,         [PHASE_RECOVER] = recover_step, [PHASE_LATE] = late_step,
+    [PHASE_SELFTESTS] = selftests_step, [PHASE_RUN] = run_step,         [PHASE_STOP] = stop_step,
     [PHASE_LATE_LAST] = late_step,
 };
 

@@ -4,10 +4,10 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "journal/write.h"
 #include "eval/executor.h"
 #include "fuzzer/dict.h"
 #include "fuzzer/selftest.h"
+#include "journal/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,8 @@ static int stored_options(struct settings *o, struct err *e)
     bool simulated = false;
     rc = journal_is_simulated(s, &simulated, e);
     if (rc == 0 && simulated)
-        rc = err_usage(e,
-                       "%s is a simulated campaign ('carol sim'): there is nothing to go on with",
-                       o->out);
+        rc = err_usage(
+            e, "%s is a simulated campaign ('carol sim'): there is nothing to go on with", o->out);
     if (rc == 0)
         rc = settings_read(o, s, e);
     if (o->budget_given)
@@ -56,24 +55,19 @@ static int choose_roster(struct real *r, struct settings *o, struct err *e)
     return rc;
 }
 
-/* The user did not ask for it and could not leave it out. */
-static char *dict_of_build(const char *path)
-{
-    struct err e = {0};
-    if (dict_check(path, &e) < 0) {
-        log_warn("going on without the build's own dictionary: %s", e.msg);
-        return NULL;
-    }
-    log_info("the dictionary is the build's own, %s", path);
-    return xstrdup(path);
-}
-
 static void fill_from_build(struct real *r, struct settings *o)
 {
     if (!o->args.n && r->target.args)
         strv_split(&o->args, r->target.args, '\n');
-    if (!o->dict && r->target.dict)
-        o->dict = dict_of_build(r->target.dict);
+    if (!o->dict && r->target.dict) { /* the user did not ask for it and could not leave it out */
+        struct err e = {0};
+        if (dict_check(r->target.dict, &e) < 0) {
+            log_warn("going on without the build's own dictionary: %s", e.msg);
+        } else {
+            log_info("the dictionary is the build's own, %s", r->target.dict);
+            o->dict = xstrdup(r->target.dict);
+        }
+    }
     if (!o->target)
         o->target = xstrdup(r->target.target);
     if (!o->seeds.n && r->target.seeds) {

@@ -11,14 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct member *member_of(struct campaign *c, int64_t row)
-{
-    for (struct member *m = c->members; m; m = m->next)
-        if (m->row == row)
-            return m;
-    return NULL;
-}
-
 static int open_members(struct campaign *c, struct err *e)
 {
     struct store_instance *rows = NULL;
@@ -39,7 +31,9 @@ static int take_open(struct campaign *c, const struct store_turn *row, const str
     t->row = *row;
     if (d)
         t->d = *d;
-    t->m = member_of(c, row->instance);
+    t->m = c->members;
+    while (t->m && t->m->row != row->instance)
+        t->m = t->m->next;
     if (!t->m || row->slot < 0 || row->slot >= c->n_slots) {
         free(t);
         return err_set(e, -EINVAL,
@@ -119,6 +113,10 @@ int recover_load(struct campaign *c, struct err *e)
         memset(&r.fold, 0, sizeof r.fold);
         rc = take_budget(c, e);
     }
+    if (rc == 0 && c->o.share == SHARE_WORTH) {
+        c->exchange = exchange_new(c->env.table->n_edges);
+        rc = exchange_load(c->exchange, c->store, e);
+    }
     if (rc == 0)
         rc = open_members(c, e);
     for (size_t i = 0; rc == 0 && i < r.n_open; i++)
@@ -152,12 +150,19 @@ static int pending_seed(void *arg, const struct store_seed *seed, struct err *e)
     return 0;
 }
 
-static int finish(struct campaign *c, struct turn *t, struct err *e)
+int recover_step(struct campaign *c, struct err *e)
 {
-    struct slot *s = &c->slots[0];
+    if (c->slots[0].turn)
+        return 1;
+    if (c->next_recover == c->n_recover)
+        return 0;
+    struct turn *t = c->recover[c->next_recover++];
     bool cut = t->row.state == TURN_RUNNING;
-    t->m->slot = s;
-    s->turn = t;
+    if (t->row.state != TURN_LATE)
+        log_info("turn %lld (%s) was cut off; finishing it", (long long)t->row.id,
+                 c->f.tally.arm[t->row.arm].name);
+    t->m->slot = &c->slots[0];
+    c->slots[0].turn = t;
     int rc = 0;
     if (cut) {
         t->m->in->report = (struct turn_report){0};
@@ -166,19 +171,7 @@ static int finish(struct campaign *c, struct turn *t, struct err *e)
     } else { /* also a void or late one, when this very recovery was cut off before */
         rc = store_turn_seeds(c->store, t->row.id, pending_seed, t, e);
     }
-    return rc == 0 ? turn_measure(t, e) : rc;
-}
-
-int recover_step(struct campaign *c, struct err *e)
-{
-    if (c->slots[0].turn)
-        return 1;
-    if (c->next_recover == c->n_recover)
-        return 0;
-    struct turn *t = c->recover[c->next_recover++];
-    if (t->row.state != TURN_LATE)
-        log_info("turn %lld (%s) was cut off; finishing it", (long long)t->row.id,
-                 c->f.tally.arm[t->row.arm].name);
-    int rc = finish(c, t, e);
+    if (rc == 0)
+        rc = turn_measure(t, e);
     return rc < 0 ? rc : 1;
 }

@@ -26,17 +26,6 @@ static int take_seed(void *arg, const char *name, const void *data, size_t size,
     return 0;
 }
 
-static int store_given(struct campaign *c, const struct given *g, struct err *e)
-{
-    struct store_seed *seeds = xcalloc(g->in.n, sizeof *seeds);
-    for (size_t i = 0; i < g->in.n; i++)
-        seeds[i] = (struct store_seed){
-            .data = g->in.v[i].data, .size = g->in.v[i].size, .name = g->names.v[i]};
-    int rc = store_add_seeds(c->store, seeds, g->in.n, e);
-    free(seeds);
-    return rc;
-}
-
 static int read_user_seeds(struct campaign *c, struct err *e)
 {
     struct given g = {0};
@@ -50,8 +39,14 @@ static int read_user_seeds(struct campaign *c, struct err *e)
                  c->o.seeds.n ? " in " : "", c->o.seeds.n ? c->o.seeds.v[0] : "");
         rc = take_seed(&g, "trivial", "0\n", 2, e);
     }
-    if (rc == 0)
-        rc = store_given(c, &g, e);
+    if (rc == 0) {
+        struct store_seed *seeds = xcalloc(g.in.n, sizeof *seeds);
+        for (size_t i = 0; i < g.in.n; i++)
+            seeds[i] = (struct store_seed){
+                .data = g.in.v[i].data, .size = g.in.v[i].size, .name = g.names.v[i]};
+        rc = store_add_seeds(c->store, seeds, g.in.n, e);
+        free(seeds);
+    }
     if (sink.too_large)
         log_warn("%zu seeds are larger than 1 MB and were left out", sink.too_large);
     inputs_free(&g.in);
@@ -129,12 +124,13 @@ static int commit_seeds(struct round0 *r, struct err *e)
     struct eval_job *j = &r->job;
     bool *fresh = xcalloc(j->n, sizeof *fresh);
     struct measured m = {.seeds = r->ids,
+                         .inputs = r->inputs,
                          .results = j->results,
                          .n = j->n,
                          .calls = j->calls,
                          .n_calls = j->n_calls,
                          .fresh = fresh};
-    int rc = journal_seeds(c->store, &c->f, &m, e);
+    int rc = journal_seeds(c->store, &c->f, c->exchange, &m, e);
     for (size_t i = 0; rc == 0 && i < j->n; i++)
         set_aside(r, i, fresh[i]);
     free(fresh);

@@ -20,23 +20,18 @@ struct trial {
     int64_t began;
 };
 
-static void end_one(struct campaign *c)
-{
-    if (--c->waiting_tests > 0 || c->failed)
-        return;
-    char *dir = fs_join(c->o.out, "selftest");
-    rmdir(dir);
-    free(dir);
-    campaign_next(c);
-}
-
 static void end_trial(struct trial *t, const char *why)
 {
     struct campaign *c = t->c;
     if (why)
         arm_drop(c, t->arm, why);
     free(t);
-    end_one(c);
+    if (--c->waiting_tests > 0 || c->failed)
+        return;
+    char *dir = fs_join(c->o.out, "selftest");
+    rmdir(dir);
+    free(dir);
+    campaign_next(c);
 }
 
 static void on_tested(void *arg, const char *why);

@@ -4,6 +4,7 @@
 
 #include "campaign/campaign.h"
 #include "fuzzer/idle.h"
+#include "journal/exchange.h"
 #include "journal/fold.h"
 #include "journal/status.h"
 #include "store/store.h"
@@ -78,8 +79,9 @@ struct campaign {
     struct loop *loop;
     struct store *store;
 
-    struct fold f;        /* everything learned, a fold over the journal: written by the fold alone */
-    struct gauges gauges; /* what people want to see that is no fold */
+    struct fold f; /* everything learned, a fold over the journal: written by the fold alone */
+    struct exchange *exchange; /* who is worth what; NULL: everybody gets everything */
+    struct gauges gauges;      /* what people want to see that is no fold */
 
     enum phase phase;
     enum ending ending;
@@ -167,7 +169,6 @@ int findings_restore(struct campaign *c, struct err *e);
 /* end.c: time, budgets, plateaus, signals, failure */
 int64_t campaign_now(const struct campaign *c);
 bool campaign_goes_on(struct campaign *c); /* may another turn begin? */
-void campaign_finish(struct campaign *c, const char *reason);
 void campaign_fail(struct campaign *c, const struct err *e);
 void campaign_start_clock(struct campaign *c);
 void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...) CAROL_PRINTF(3, 4);

@@ -41,7 +41,10 @@ int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, str
     struct journal_begin b = {.fuzzer = c->f.tally.arm[d->choice].name,
                               .number = m->number,
                               .max_inputs = m->started ? IMPORT_MAX_INPUTS : START_MAX_INPUTS,
-                              .max_bytes = IMPORT_MAX_BYTES};
+                              .max_bytes = IMPORT_MAX_BYTES,
+                              .x = c->exchange,
+                              .turn_ns = d->turn_ns ? d->turn_ns : c->f.turn_ns,
+                              .start = !m->started};
     int rc = journal_begin(c->store, &t->row, d, &b, &t->imports, e);
     m->row = t->row.instance;
     *out = t;
@@ -83,16 +86,6 @@ static int start_new(struct turn *t, struct err *e)
     return rc < 0 ? rc : m->in->ops->start(m->in, t->imports.v, t->imports.n, false, e);
 }
 
-static int deliver(struct turn *t, struct err *e)
-{
-    struct member *m = t->m;
-    if (m->owed)
-        return deliver_owed(m, e);
-    if (!t->imports.n)
-        return 0;
-    return m->in->ops->deliver(m->in, (uint64_t)t->row.id, t->imports.v, t->imports.n, e);
-}
-
 static int hand_over(struct turn *t, struct err *e)
 {
     struct member *m = t->m;
@@ -101,8 +94,10 @@ static int hand_over(struct turn *t, struct err *e)
         rc = start_new(t, e);
     else if (m->in->state != INST_PARKED && m->in->state != INST_STARTING)
         rc = m->in->ops->start(m->in, NULL, 0, true, e);
-    if (rc >= 0 && m->started)
-        rc = deliver(t, e);
+    if (rc >= 0 && m->started && m->owed)
+        rc = deliver_owed(m, e);
+    else if (rc >= 0 && m->started && t->imports.n)
+        rc = m->in->ops->deliver(m->in, (uint64_t)t->row.id, t->imports.v, t->imports.n, e);
     if (rc >= 0)
         rc = store_turn_delivered(m->c->store, &t->row, e);
     m->owed = rc < 0;

@@ -222,16 +222,6 @@ static void explain_failures(const struct build_opts *o, const struct build_resu
     strv_free(&seen);
 }
 
-static void say_what_fuzz_needs(void)
-{
-    struct buf some = BUF_INIT(4096);
-    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
-        if (!family_use((enum family)f))
-            buf_printf(&some, "%s%s", some.len ? ", " : "", family_name((enum family)f));
-    log_info("'carol fuzz' needs the family neutral and at least one of %s too", some.p);
-    buf_free(&some);
-}
-
 /* whole: every family that was asked for is there. */
 static void say_what_was_made(const struct build_opts *o, const struct build_result *r, bool whole)
 {
@@ -249,11 +239,16 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
                  "add --args '@@' (with whatever else it needs)",
                  r->chosen);
     char *dir = str_shell(o->dir);
-    if (r->chosen && whole && !r->fuzzable)
-        say_what_fuzz_needs();
-    else if (r->chosen && whole)
+    if (r->chosen && whole && !r->fuzzable) {
+        buf_clear(&names);
+        for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
+            if (!family_use((enum family)f))
+                buf_printf(&names, "%s%s", names.len ? ", " : "", family_name((enum family)f));
+        log_info("'carol fuzz' needs the family neutral and at least one of %s too", names.p);
+    } else if (r->chosen && whole) {
         log_info("next: carol fuzz -b %s%s -o OUT%s", dir, r->seeds ? "" : " -i SEEDS",
                  r->seeds ? "   (with the build's own seeds; -i gives others)" : "");
+    }
     free(dir);
     buf_free(&names);
 }
@@ -268,7 +263,7 @@ static void say_what_is_kept(const struct build_opts *o)
 
 static void print_manifest(const struct build_opts *o)
 {
-    char *path = fs_join(o->dir, "carol-build.json");
+    char *path = manifest_path(o->dir);
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     if (fs_read(path, &b, NULL) == 0 && b.len)
         fputs(b.p, stdout);

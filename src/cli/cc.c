@@ -26,13 +26,6 @@ static void clean_environment(void)
     setenv("CCACHE_DISABLE", "1", 1);
 }
 
-static void set_environment(const struct family_kit *k)
-{
-    clean_environment();
-    for (size_t i = 0; i < k->env.n; i++)
-        putenv(k->env.v[i]); /* the kit is never freed: this process becomes the compiler */
-}
-
 int cli_cc(char **words, bool cxx)
 {
     struct err e = {0};
@@ -53,7 +46,9 @@ int cli_cc(char **words, bool cxx)
     if (family_kit_init(&k, f, &e) < 0 ||
         wrapper_rewrite(&k, (const char *const *)words, cxx, &job, &out, &e) < 0)
         return cli_fail(&e);
-    set_environment(&k);
+    clean_environment();
+    for (size_t i = 0; i < k.env.n; i++)
+        putenv(k.env.v[i]); /* the kit is never freed: this process becomes the compiler */
     execv(out.v[0], out.v);
     err_env(&e, "cannot run %s: %s", out.v[0], strerror(errno));
     return cli_fail(&e);

@@ -27,6 +27,8 @@ const struct cli_verb cli_verbs[] = {
      cli_replay},
     {"sim", "ensemble | known | prop1 [options]",
      "simulated campaigns at any size: which scheduler finds more, what it costs", cli_sim},
+    {"stats", "TEST GROUP... [options]",
+     "one statistic of numbers: Mann-Whitney, A12, Holm, Kaplan-Meier and so on", cli_stats},
     {"engine", "selftest [NAME...] [options] | run NAME -b DIR -i SEEDS [options] [-- ARGS]",
      "run one fuzzer alone under control: its self-test, or turns with figures", cli_engine},
     {NULL, NULL, NULL, NULL},

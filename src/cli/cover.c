@@ -138,22 +138,7 @@ static int find_inputs(struct cover *c, char **names, struct err *e)
     return 0;
 }
 
-static void note(const struct cover *c, const struct eval_result *r, struct outcome *o)
-{
-    uint64_t set = UINT64_C(0xcbf29ce484222325);
-    for (uint32_t i = 0; c->json && i < r->edges.n; i++)
-        set = (set ^ r->edges.ids[i]) * UINT64_C(0x100000001b3);
-    *o = (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, set};
-}
-
 static int next_job(struct lane *l, struct err *e);
-
-/* The lane has nothing more to do. */
-static void leave(struct cover *c)
-{
-    if (--c->running == 0)
-        loop_stop(c->loop);
-}
 
 static void on_job(void *arg, struct eval_job *job)
 {
@@ -163,16 +148,21 @@ static void on_job(void *arg, struct eval_job *job)
     int rc = job->failed;
     if (rc < 0)
         e = job->error;
-    for (size_t i = 0; i < job->n && rc == 0; i++)
-        note(c, &job->results[i], &c->out[l->base + i]);
+    for (size_t i = 0; i < job->n && rc == 0; i++) {
+        const struct eval_result *r = &job->results[i];
+        uint64_t set = UINT64_C(0xcbf29ce484222325);
+        for (uint32_t k = 0; c->json && k < r->edges.n; k++)
+            set = (set ^ r->edges.ids[k]) * UINT64_C(0x100000001b3);
+        c->out[l->base + i] = (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, set};
+    }
     eval_results_free(job);
     if (rc == 0)
         rc = next_job(l, &e);
     if (rc < 0) {
         c->error = e;
         loop_stop(c->loop);
-    } else if (rc > 0) {
-        leave(c);
+    } else if (rc > 0 && --c->running == 0) { /* the last lane has nothing more to do */
+        loop_stop(c->loop);
     }
 }
 

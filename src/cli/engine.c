@@ -65,7 +65,9 @@ static void sweep(const char *tmp)
     strv_free(&names);
 }
 
-int engine_workspace(char **dir, struct err *e)
+/* A new directory of ours below $TMPDIR, and the end of those that a killed run left; caller frees the
+ * string, after fs_remove_tree. */
+static int make_workspace(char **dir, struct err *e)
 {
     const char *tmp = getenv("TMPDIR");
     tmp = tmp && *tmp ? tmp : "/tmp";
@@ -205,7 +207,7 @@ int cli_engine(int argc, char **argv)
     if (rc == 0)
         rc = host_need_files(HOST_FILES_RUN, &e);
     if (rc == 0)
-        rc = engine_workspace(&work, &e);
+        rc = make_workspace(&work, &e);
     if (rc == 0)
         rc = run ? engine_run(&o, work, &e) : engine_selftest(&o, work, &e);
     if (work && fs_remove_tree(work, NULL) < 0)

@@ -20,10 +20,6 @@ struct engine_opts {
     struct strv names; /* of fuzzers */
 };
 
-/* A new directory of ours below $TMPDIR, and the end of those that a killed run left; caller frees the
- * string, after fs_remove_tree. */
-CAROL_MUST_CHECK int engine_workspace(char **dir, struct err *e);
-
 struct engine_seeds {
     struct input *v; /* ids from 1 on; data owned */
     size_t n;

@@ -77,15 +77,6 @@ static void on_pause_end(void *arg)
         next_turn(r);
 }
 
-static void count_finds(const struct harvest *h, json_int_t n[3])
-{
-    for (size_t i = 0; i < h->n; i++) {
-        n[0] += h->finds[i].kind == FIND_SEED;
-        n[1] += h->finds[i].kind == FIND_CRASH;
-        n[2] += h->finds[i].kind == FIND_HANG;
-    }
-}
-
 static json_t *turn_object(const struct run *r, const json_int_t finds[3])
 {
     const struct turn_report *t = &r->in->report;
@@ -125,7 +116,11 @@ static int note_turn(struct run *r)
     struct tree_usage u;
     int rc = r->in->ops->harvest(r->in, &h, &r->error);
     if (rc == 0) {
-        count_finds(&h, finds);
+        for (size_t i = 0; i < h.n; i++) {
+            finds[0] += h.finds[i].kind == FIND_SEED;
+            finds[1] += h.finds[i].kind == FIND_CRASH;
+            finds[2] += h.finds[i].kind == FIND_HANG;
+        }
         r->in->ops->harvested(r->in, &h);
         r->in->ops->usage(r->in, &u);
         r->rss_kb = u.rss_kb > r->rss_kb ? u.rss_kb : r->rss_kb;
@@ -135,14 +130,6 @@ static int note_turn(struct run *r)
     }
     harvest_free(&h);
     return rc;
-}
-
-static void go_on(struct run *r)
-{
-    if (r->turn >= r->o->turns || r->interrupted)
-        finish(r);
-    else
-        loop_timer(r->loop, &r->pause, loop_now(r->loop) + r->o->pause_ns);
 }
 
 static void on_died(struct run *r)
@@ -178,8 +165,10 @@ static void on_event(void *arg, struct instance *in, enum instance_event ev)
         r->deaths = 0;
         if (note_turn(r) < 0)
             give_up(r);
+        else if (r->turn >= r->o->turns || r->interrupted)
+            finish(r);
         else
-            go_on(r);
+            loop_timer(r->loop, &r->pause, loop_now(r->loop) + r->o->pause_ns);
     } else if (ev == INSTANCE_DIED) {
         on_died(r);
     } else if (ev == INSTANCE_STOPPED) {

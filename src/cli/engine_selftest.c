@@ -144,16 +144,6 @@ static int build_tiny(struct tests *t, struct err *e)
     return rc;
 }
 
-static int find_seeds(struct tests *t, struct err *e)
-{
-    if (t->o->seeds)
-        return engine_read_seeds(t->o->seeds, &t->seeds, e);
-    t->seeds.v = xcalloc(2, sizeof *t->seeds.v);
-    t->seeds.v[t->seeds.n++] = (struct input){1, xstrdup("carol"), 5};
-    t->seeds.v[t->seeds.n++] = (struct input){2, xstrdup("\1a\1b\3c\2d"), 8};
-    return 0;
-}
-
 static int run_tests(struct tests *t, struct err *e)
 {
     int rc = loop_new(&t->loop, e);
@@ -181,8 +171,13 @@ int engine_selftest(const struct engine_opts *o, const char *work, struct err *e
     struct tests t = {.o = o, .work = work, .results = json_object()};
     t.names = o->names.n ? (const char *const *)o->names.v : fuzzer_names();
     int rc = o->build ? manifest_load(o->build, o->target, &t.m, e) : build_tiny(&t, e);
-    if (rc == 0)
-        rc = find_seeds(&t, e);
+    if (rc == 0 && o->seeds) {
+        rc = engine_read_seeds(o->seeds, &t.seeds, e);
+    } else if (rc == 0) {
+        t.seeds.v = xcalloc(2, sizeof *t.seeds.v);
+        t.seeds.v[t.seeds.n++] = (struct input){1, xstrdup("carol"), 5};
+        t.seeds.v[t.seeds.n++] = (struct input){2, xstrdup("\1a\1b\3c\2d"), 8};
+    }
     if (rc == 0)
         rc = run_tests(&t, e);
     loop_free(t.loop);

@@ -37,8 +37,8 @@ static struct option *make_getopt(char letters[LETTERS])
         const struct setting *st = &settings_table[i];
         if (!st->flag)
             continue;
-        o[n++] = (struct option){st->flag, st->arg ? required_argument : no_argument, NULL,
-                                 code_of(i)};
+        o[n++] =
+            (struct option){st->flag, st->arg ? required_argument : no_argument, NULL, code_of(i)};
         if (st->letter)
             at += (size_t)snprintf(letters + at, LETTERS - at, "%c%s", st->letter,
                                    st->arg ? ":" : "");
@@ -76,7 +76,7 @@ static int parse(struct settings *s, int argc, char **argv, const struct option 
                  const char *letters, bool *help, struct err *e)
 {
     bool shapes = false; /* an option was given that a resumed campaign has already */
-    optind = 1;
+    optind = 0; /* glibc: begin anew, also in the middle of a word of another command line */
     for (int c; (c = getopt_long(argc, argv, letters, options, NULL)) != -1;) {
         if (c == 'h') {
             *help = true;
@@ -130,13 +130,13 @@ void options_help(struct buf *out)
         if (!st->flag)
             continue;
         if (st->letter)
-            snprintf(head, sizeof head, "  -%c, --%s%s%s", st->letter, st->flag,
-                     st->arg ? " " : "", st->arg ? st->arg : "");
+            snprintf(head, sizeof head, "  -%c, --%s%s%s", st->letter, st->flag, st->arg ? " " : "",
+                     st->arg ? st->arg : "");
         else
             snprintf(head, sizeof head, "      --%s%s%s", st->flag, st->arg ? " " : "",
                      st->arg ? st->arg : "");
-        buf_printf(out, "%c%-*s", st->again && st->kind != SET_RESUME ? '*' : ' ',
-                   HELP_COLUMN - 2, head + 1);
+        buf_printf(out, "%c%-*s", st->again && st->kind != SET_RESUME ? '*' : ' ', HELP_COLUMN - 2,
+                   head + 1);
         buf_str(out, strlen(head) > HELP_COLUMN - 2 ? "  " : " ");
         for (const char *c = st->help; *c; c++)
             if (*c == '\n')

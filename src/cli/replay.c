@@ -172,18 +172,6 @@ static void print_turns(const struct answer *a)
         printf("\n");
 }
 
-static void print_same(const struct replay *r)
-{
-    printf("%llu decisions, %llu come out exactly as logged; the scheduler's state %s the stored "
-           "one\n",
-           (unsigned long long)r->decisions, (unsigned long long)r->matched,
-           r->state_equal ? "equals" : "DIFFERS from");
-    if (r->mismatch.turn)
-        printf("first difference: turn %lld, %s: logged %s, computed %s\n",
-               (long long)r->mismatch.turn, r->mismatch.what, r->mismatch.logged,
-               r->mismatch.computed);
-}
-
 static double percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100 * (double)part / (double)whole : 0;
@@ -217,19 +205,19 @@ static void print_answer(const struct answer *a, bool json)
     print_turns(a);
     if (a->simulated)
         printf("simulated: ");
-    if (a->other)
+    if (a->other) {
         print_other(a);
-    else
-        print_same(&a->r);
-}
-
-static void answer_free(struct answer *a)
-{
-    replay_free(&a->r);
-    strv_free(&a->arms);
-    free(a->scheduler);
-    free(a->params);
-    json_decref(a->turns);
+        return;
+    }
+    const struct replay *r = &a->r;
+    printf("%llu decisions, %llu come out exactly as logged; the scheduler's state %s the stored "
+           "one\n",
+           (unsigned long long)r->decisions, (unsigned long long)r->matched,
+           r->state_equal ? "equals" : "DIFFERS from");
+    if (r->mismatch.turn)
+        printf("first difference: turn %lld, %s: logged %s, computed %s\n",
+               (long long)r->mismatch.turn, r->mismatch.what, r->mismatch.logged,
+               r->mismatch.computed);
 }
 
 int cli_replay(int argc, char **argv)
@@ -246,7 +234,11 @@ int cli_replay(int argc, char **argv)
         print_answer(&an, a.json);
     const struct replay *r = &an.r;
     bool bad = !an.other && (r->mismatch.turn || !r->state_equal || r->matched != r->decisions);
-    answer_free(&an);
+    replay_free(&an.r);
+    strv_free(&an.arms);
+    free(an.scheduler);
+    free(an.params);
+    json_decref(an.turns);
     free(a.params);
     return rc < 0 ? cli_fail(&e) : bad;
 }

@@ -157,12 +157,6 @@ int sim_play(int argc, char **argv, struct sim_args *a, const char *text, const 
     return rc < 0 ? cli_fail(&e) : 0;
 }
 
-int sim_prop1(int argc, char **argv)
-{
-    struct sim_args a = {.what = "prop1", .turns = 4320, .runs = 100, .seed = 1};
-    return sim_play(argc, argv, &a, prop1_help, "contextual+z", prop1_all);
-}
-
 int cli_sim(int argc, char **argv)
 {
     struct err e = {0};
@@ -171,8 +165,10 @@ int cli_sim(int argc, char **argv)
         return cli_help(cli_find("sim"), help);
     if (argc > 1)
         argv[1] = argv[0];
-    if (strcmp(what, "prop1") == 0)
-        return sim_prop1(argc - 1, argv + 1);
+    if (strcmp(what, "prop1") == 0) {
+        struct sim_args a = {.what = "prop1", .turns = 4320, .runs = 100, .seed = 1};
+        return sim_play(argc - 1, argv + 1, &a, prop1_help, "contextual+z", prop1_all);
+    }
     if (strcmp(what, "ensemble") == 0)
         return sim_ensemble(argc - 1, argv + 1);
     if (strcmp(what, "known") == 0)

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 int sim_ensemble(int argc, char **argv);
-int sim_prop1(int argc, char **argv);
 int sim_known(int argc, char **argv);
 
 /* The options of prop1 and known. */

@@ -33,15 +33,6 @@ static void print_quarters(const struct estimate x[KNOWN_QUARTERS], double unit)
         printf(unit > 1 ? " %5.1f" : " %.3f", unit * x[q].mean);
 }
 
-static void print_head(const struct sim_args *a)
-{
-    printf("simulated: fuzzers of known worth, %d runs of %d turns, %d fuzzers, %d workers, seed "
-           "%llu\n\n%-24s  %-24s  %-24s  %-24s  %-24s  %s\n",
-           (int)a->runs, (int)a->turns, (int)a->fuzzers, (int)a->workers,
-           (unsigned long long)a->seed, "by quarter of the turns", " reward per turn",
-           " best fuzzer, % of turns", " most chosen one, %", " changes of choice, %", "locked, %");
-}
-
 static void print(const struct sim_args *a, const char *spec, const struct known_result *r,
                   json_t *rows)
 {
@@ -74,7 +65,12 @@ static int play_all(const struct sim_args *a, struct err *e)
     json_t *rows = json_array();
     int rc = 0;
     if (!a->json && !a->trial)
-        print_head(a);
+        printf(
+            "simulated: fuzzers of known worth, %d runs of %d turns, %d fuzzers, %d workers, seed "
+            "%llu\n\n%-24s  %-24s  %-24s  %-24s  %-24s  %s\n",
+            st.runs, st.turns, st.fuzzers, st.workers, (unsigned long long)st.seed,
+            "by quarter of the turns", " reward per turn", " best fuzzer, % of turns",
+            " most chosen one, %", " changes of choice, %", "locked, %");
     for (size_t i = 0; rc == 0 && i < a->list.n; i++) {
         st.spec = a->list.v[i];
         rc = known_run(&st, &r, e);

@@ -162,16 +162,6 @@ static const struct row *reference(const struct sim_answer *a, const struct row 
 
 /* --- for people ---------------------------------------------------------------------------------- */
 
-static void print_head(const struct sim_answer *a)
-{
-    const struct run_settings *r = &a->st->run;
-    printf("simulated: %d campaigns per scheduler of %.4g h, %d fuzzers, %d workers, turns of %.4g "
-           "s, seed %llu\n%s graph: %u edges, %u reachable; %d bugs\n\n",
-           a->st->campaigns, (double)r->budget_ns / 3.6e12, fuzzers(a), r->workers,
-           (double)r->turn_ns / 1e9, (unsigned long long)a->st->seed, a->graph,
-           r->graph->table->n_edges, r->graph->n_reachable, r->n_bugs);
-}
-
 static void print_finds(const struct sim_answer *a, const struct row *rows)
 {
     const struct row *ref = reference(a, rows);
@@ -251,7 +241,12 @@ static void print_cost(const struct sim_answer *a, const struct row *rows)
 void sim_print_text(const struct sim_answer *a)
 {
     struct row *rows = rows_make(a);
-    print_head(a);
+    const struct run_settings *r = &a->st->run;
+    printf("simulated: %d campaigns per scheduler of %.4g h, %d fuzzers, %d workers, turns of %.4g "
+           "s, seed %llu\n%s graph: %u edges, %u reachable; %d bugs\n\n",
+           a->st->campaigns, (double)r->budget_ns / 3.6e12, fuzzers(a), r->workers,
+           (double)r->turn_ns / 1e9, (unsigned long long)a->st->seed, a->graph,
+           r->graph->table->n_edges, r->graph->n_reachable, r->n_bugs);
     print_finds(a, rows);
     print_shares(a, rows);
     print_gauge(a, rows);

@@ -32,10 +32,11 @@ static void print_slots(const struct gauges *g)
         all.wall_ns += g->slot[i].wall_ns;
     }
     if (all.wall_ns)
-        printf("\ntime of the slots: %.1f %% in fuzzers, %.1f %% starting them, %.1f %% measuring\n",
-               100 * (double)all.fuzz_ns / (double)all.wall_ns,
-               100 * (double)all.start_ns / (double)all.wall_ns,
-               100 * (double)all.eval_ns / (double)all.wall_ns);
+        printf(
+            "\ntime of the slots: %.1f %% in fuzzers, %.1f %% starting them, %.1f %% measuring\n",
+            100 * (double)all.fuzz_ns / (double)all.wall_ns,
+            100 * (double)all.start_ns / (double)all.wall_ns,
+            100 * (double)all.eval_ns / (double)all.wall_ns);
 }
 
 static void print_text(const struct status *st)

@@ -4,13 +4,14 @@
 
 #include "base/det.h"
 #include "base/die.h"
-#include "context/stats.h"
+#include "stats/series.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EMA 0.3
+_Static_assert(CONTEXT_WINDOW <= SERIES_SHORT, "no signal allocates");
 
 /* Edges credited by one evaluation, kept while it is inside the velocity window. */
 struct credit {
@@ -85,13 +86,6 @@ void context_voided(struct context *c, int arm)
         c->arms[arm].running--;
 }
 
-static void push_reward(struct arm *a, double reward)
-{
-    if (a->m == CONTEXT_WINDOW)
-        memmove(a->window, a->window + 1, (size_t)--a->m * sizeof *a->window);
-    a->window[a->m++] = reward;
-}
-
 /* METHOD R39: forget what left (T - window, T], then remember this evaluation. */
 static void push_credit(struct arm *a, int64_t window_ns, uint32_t edges)
 {
@@ -163,7 +157,9 @@ void context_completed(struct context *c, int arm, const struct context_outcome 
     a->since_improve = improved ? 0 : a->since_improve + 1;
     if (o->end_ns > a->last_end_ns)
         a->last_end_ns = o->end_ns;
-    push_reward(a, o->reward);
+    if (a->m == CONTEXT_WINDOW)
+        memmove(a->window, a->window + 1, (size_t)--a->m * sizeof *a->window);
+    a->window[a->m++] = o->reward;
     push_credit(a, c->settings.velocity_ns, o->new_edges);
     a->g_rarity = ema(a->g_rarity, improved ? o->rarity : 0);
     a->g_sec = ema(a->g_sec, improved ? o->sec : 0);
@@ -182,24 +178,12 @@ static double since_run(const struct arm *a, int64_t now_ns)
     return waited > 0 ? (double)waited / (double)now_ns : 0;
 }
 
-static double elapsed(const struct context_settings *s, int64_t now_ns)
-{
-    if (now_ns >= s->budget_ns)
-        return 1;
-    return now_ns > 0 ? (double)now_ns / (double)s->budget_ns : 0;
-}
-
 void context_read(const struct context *c, int arm, int64_t now_ns, double out[SIGNAL_COUNT])
 {
     const struct arm *a = &c->arms[arm];
     memcpy(out, a->latched, sizeof a->latched);
     out[SIGNAL_SINCE_RUN] = since_run(a, now_ns);
-    out[SIGNAL_ELAPSED] = elapsed(&c->settings, now_ns);
-}
-
-int context_window(const struct context *c, int arm, double out[CONTEXT_WINDOW])
-{
-    const struct arm *a = &c->arms[arm];
-    memcpy(out, a->window, (size_t)a->m * sizeof *out);
-    return a->m;
+    out[SIGNAL_ELAPSED] = now_ns >= c->settings.budget_ns ? 1
+                          : now_ns > 0 ? (double)now_ns / (double)c->settings.budget_ns
+                                       : 0;
 }

@@ -61,7 +61,5 @@ void context_completed(struct context *c, int arm, const struct context_outcome 
 /* A dispatched turn that will never complete (void after a killed supervisor). */
 void context_voided(struct context *c, int arm);
 void context_read(const struct context *c, int arm, int64_t now_ns, double out[SIGNAL_COUNT]);
-/* The reward window, oldest first; returns its length (for Method I and the reports). */
-int context_window(const struct context *c, int arm, double out[CONTEXT_WINDOW]);
 
 #endif

@@ -233,17 +233,6 @@ static void send_batch(struct executor *x)
     arm_watchdog(x);
 }
 
-static void take_calls(struct executor *x, uint32_t n)
-{
-    struct eval_job *job = x->job;
-    struct eval_call c;
-    for (uint32_t i = 0; i < n; i++)
-        if (area_call(&x->area, i, &c)) {
-            job->calls = xrealloc(job->calls, (job->n_calls + 1) * sizeof c);
-            job->calls[job->n_calls++] = c;
-        }
-}
-
 /* True when every slot of the batch is final. */
 static bool batch_complete(struct executor *x, bool was_whole)
 {
@@ -275,7 +264,14 @@ static void on_done(struct executor *x, const struct cov_done *d)
     x->stats.runs += d->runs;
     x->stats.workers += d->workers;
     x->stats.late_modules = d->late;
-    take_calls(x, d->ring_n);
+    for (uint32_t i = 0; i < d->ring_n; i++) {
+        struct eval_job *job = x->job;
+        struct eval_call call;
+        if (area_call(&x->area, i, &call)) {
+            job->calls = xrealloc(job->calls, (job->n_calls + 1) * sizeof call);
+            job->calls[job->n_calls++] = call;
+        }
+    }
     x->ran |= whole;
     if (x->confirming && batch_complete(x, whole))
         take_batch(x);
@@ -412,22 +408,6 @@ static void fill_batch(struct executor *x)
     }
 }
 
-static int make_area(struct executor *x, struct err *e)
-{
-    area_free(&x->area);
-    int rc = area_make(&x->area, x->program.n_edges, x->program.n_modules, x->data_len, e);
-    if (rc < 0)
-        return rc;
-    x->of = xrealloc(x->of, x->area.h.max_inputs * sizeof *x->of);
-    x->strikes = xrealloc(x->strikes, x->area.h.max_inputs);
-    return 0;
-}
-
-static bool area_too_small(const struct executor *x)
-{
-    return x->area.fd < 0 || x->area.h.data_len < x->data_len;
-}
-
 /* Fail only if waiting cannot help. */
 static int step(struct executor *x, struct err *e)
 {
@@ -436,14 +416,17 @@ static int step(struct executor *x, struct err *e)
     if (x->data_len > DATA_MAX)
         return err_usage(e, "an input of %llu MB is too large to measure (the most is 1 GB)",
                          (unsigned long long)(x->data_len >> 20));
-    if (area_too_small(x)) {
+    if (x->area.fd < 0 || x->area.h.data_len < x->data_len) {
         if (x->phase != PHASE_DOWN) {
             stop(x); /* on_end comes back here */
             return 0;
         }
-        int rc = make_area(x, e);
+        area_free(&x->area);
+        int rc = area_make(&x->area, x->program.n_edges, x->program.n_modules, x->data_len, e);
         if (rc < 0)
             return rc;
+        x->of = xrealloc(x->of, x->area.h.max_inputs * sizeof *x->of);
+        x->strikes = xrealloc(x->strikes, x->area.h.max_inputs);
         fill_batch(x);
     }
     if (x->area.n == 0)

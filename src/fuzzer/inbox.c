@@ -9,8 +9,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -41,40 +39,6 @@ int inbox_deliver(const char *dir, struct ctl_page *page, uint64_t batch,
     free(path);
     free(box);
     return rc;
-}
-
-/* Records in one file. */
-static uint64_t count_records(const char *path)
-{
-    struct ctl_record r;
-    uint64_t n = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    while (read(fd, &r, sizeof r) == (ssize_t)sizeof r && lseek(fd, r.size, SEEK_CUR) >= 0)
-        n++;
-    close(fd);
-    return n;
-}
-
-uint64_t inbox_pending(const char *dir, const struct ctl_page *page)
-{
-    char *box = fs_join(dir, "inbox");
-    struct strv names = {0};
-    uint64_t n = 0, at = ctl_get64(&page->gen_at);
-    if (fs_is_dir(box) && fs_list(box, &names, NULL) == 0)
-        for (size_t i = 0; i < names.n; i++) {
-            uint64_t gen;
-            if (str_to_u64(names.v[i], "batch", 0, UINT64_MAX, &gen, NULL) < 0 || gen < at)
-                continue;
-            char *path = fs_join(box, names.v[i]);
-            uint64_t all = count_records(path), gone = gen == at ? ctl_get64(&page->gen_taken) : 0;
-            n += all > gone ? all - gone : 0;
-            free(path);
-        }
-    strv_free(&names);
-    free(box);
-    return n;
 }
 
 int inbox_known_add(const char *dir, const struct input *inputs, size_t n, struct err *e)

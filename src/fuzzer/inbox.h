@@ -20,8 +20,6 @@ struct ctl_page;
 /* Batch numbers rise; one that is not above page->gen is in place already and is left alone. */
 CAROL_MUST_CHECK int inbox_deliver(const char *dir, struct ctl_page *page, uint64_t batch,
                                    const struct input *inputs, size_t n, struct err *e);
-/* Records offered and not taken yet. */
-uint64_t inbox_pending(const char *dir, const struct ctl_page *page);
 
 struct inbox_known {
     uint64_t *v;

@@ -54,6 +54,12 @@ static int64_t cpu_of(struct live *lv)
     return u.cpu_ns;
 }
 
+/* What was used between two looks.  A process of the tree that was killed, or a restart, takes its time along. */
+static int64_t used_between(int64_t before, int64_t after)
+{
+    return after > before ? after - before : 0;
+}
+
 /* Start-up is over, or is cut by the end of a turn. */
 static void note_startup(struct live *lv)
 {
@@ -90,7 +96,7 @@ static void end_turn(struct live *lv)
     p->turn_asked = false;
     fill_report(lv);
     p->cpu_parked = cpu_of(lv);
-    lv->in.report.cpu_ns = p->cpu_parked - p->cpu0;
+    lv->in.report.cpu_ns = used_between(p->cpu0, p->cpu_parked);
     lv->in.state = INST_PARKED;
     tell(lv, INSTANCE_PARKED);
 }
@@ -354,7 +360,8 @@ static int instance_resume(struct instance *in, const struct turn_quota *q, int 
         tree_pin(lv->cage.init, cpu);
     p->cpu = cpu >= 0 ? cpu : p->cpu;
     p->cpu0 = cpu_of(lv);
-    in->report = (struct turn_report){.cpu_parked_ns = p->cpu_parked ? p->cpu0 - p->cpu_parked : 0};
+    in->report = (struct turn_report){.cpu_parked_ns =
+                                          p->cpu_parked ? used_between(p->cpu_parked, p->cpu0) : 0};
     p->execs0 = ctl_get64(&lv->page->execs);
     p->cycles0 = ctl_get64(&lv->page->cycles);
     p->cycles_ns0 = ctl_get_ns(&lv->page->cycles_ns);

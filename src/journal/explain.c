@@ -42,7 +42,7 @@ static void ask_at_turn(void *arg, const struct replay_step *step)
     struct explained *x = arg;
     if (step->row->id != x->row.id)
         return;
-    x->asked = step->r->fold.sched->ops->without;
+    x->asked = sched_reads_signals(step->r->fold.sched);
     ask_signals(step, x->without);
 }
 
@@ -128,12 +128,12 @@ int explain_campaign(struct influence *f, struct store *s, const struct fold_set
 {
     const struct sched_ops *ops = sched_find(st->scheduler);
     *f = (struct influence){0};
-    if (ops) { /* else the replay says so */
-        f->signals = ops->without;
+    if (ops) /* else the replay says so */
         f->predicts = ops->predicts;
-    }
     struct replay r;
     int rc = replay_journal(&r, s, st, &(struct replay_how){.decided = ask, .arg = f}, e);
+    if (rc == 0)
+        f->signals = sched_reads_signals(r.fold.sched);
     replay_free(&r);
     return rc;
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define FALLBACK_BUDGET_NS (24 * 3600 * NS_PER_S) /* elapsed_frac of an endless campaign */
-#define FEW_CYCLES 10 /* where fewer fit into a turn it ends by time */
-#define OWED_TURNS 8  /* a fuzzer is not owed, and does not owe, more than so many turns */
+#define FEW_CYCLES 10                             /* where fewer fit into a turn it ends by time */
+#define OWED_TURNS 8 /* a fuzzer is not owed, and does not owe, more than so many turns */
 
 int fold_sched(const struct fold_settings *s, struct sched **out, struct err *e)
 {
@@ -141,6 +141,7 @@ static void learn(struct fold *f, const struct store_turn *row, const struct dec
                                 .crashes = row->crashes};
     context_completed(f->context, row->arm, &o);
     struct sched_outcome so = {.now_ns = row->end_ns,
+                               .cost_ns = row->end_ns - row->start_ns,
                                .reward = row->reward,
                                .new_edges = row->new_edges,
                                .crashes = row->crashes,

@@ -20,15 +20,15 @@ static json_t *arms_status(const struct status *st)
     for (int i = 0; i < st->tally.n_arms; i++) {
         const struct tally_arm *a = &st->tally.arm[i];
         bool dropped = gauge_dropped(&st->gauges, i);
-        json_t *o = json_pack(
-            "{s:I,s:f,s:f,s:f,s:I,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b}", "turns",
-            (json_int_t)a->turns, "active_s", seconds(a->active_ns), "startup_s",
-            seconds(a->startup_ns), "share", tally_share(&st->tally, i), "first_edges",
-            (json_int_t)a->first_edges, "last_reward", a->last_reward, "offered",
-            (json_int_t)a->offered, "taken", (json_int_t)a->taken, "exports",
-            (json_int_t)a->exports, "crashes", (json_int_t)a->crashes, "hangs",
-            (json_int_t)a->hangs, "execs", (json_int_t)a->execs, "deaths", (json_int_t)a->deaths,
-            "dropped", dropped);
+        json_t *o =
+            json_pack("{s:I,s:f,s:f,s:f,s:I,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b}", "turns",
+                      (json_int_t)a->turns, "active_s", seconds(a->active_ns), "startup_s",
+                      seconds(a->startup_ns), "share", tally_share(&st->tally, i), "first_edges",
+                      (json_int_t)a->first_edges, "last_reward", a->last_reward, "offered",
+                      (json_int_t)a->offered, "taken", (json_int_t)a->taken, "exports",
+                      (json_int_t)a->exports, "crashes", (json_int_t)a->crashes, "hangs",
+                      (json_int_t)a->hangs, "execs", (json_int_t)a->execs, "deaths",
+                      (json_int_t)a->deaths, "dropped", dropped);
         if (dropped)
             json_object_set_new(o, "why", json_string(st->gauges.why[i]));
         json_object_set_new(all, a->name, o);
@@ -41,10 +41,10 @@ static json_t *slots_status(const struct gauges *g)
     json_t *all = json_array();
     for (int i = 0; i < g->n_slots; i++)
         json_array_append_new(
-            all, json_pack("{s:f,s:f,s:f,s:f,s:f}", "start_s", seconds(g->slot[i].start_ns),
-                           "fuzz_s", seconds(g->slot[i].fuzz_ns), "eval_s",
-                           seconds(g->slot[i].eval_ns), "idle_s", seconds(g->slot[i].idle_ns),
-                           "wall_s", seconds(g->slot[i].wall_ns)));
+            all,
+            json_pack("{s:f,s:f,s:f,s:f,s:f}", "start_s", seconds(g->slot[i].start_ns), "fuzz_s",
+                      seconds(g->slot[i].fuzz_ns), "eval_s", seconds(g->slot[i].eval_ns), "idle_s",
+                      seconds(g->slot[i].idle_ns), "wall_s", seconds(g->slot[i].wall_ns)));
     return all;
 }
 
@@ -52,14 +52,14 @@ json_t *status_json(const struct status *st)
 {
     const struct tally *t = &st->tally;
     const struct gauges *g = &st->gauges;
-    return json_pack(
-        "{s:i,s:s,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:b}", "schema", 1, "state",
-        st->state, "elapsed_s", seconds(g->elapsed_ns), "budget_s", seconds(t->budget_ns), "turns",
-        (json_int_t)t->turns, "edges", (json_int_t)t->edges, "edges_total",
-        (json_int_t)t->edges_total, "seed_edges", (json_int_t)t->seed_edges, "no_predecessor",
-        (json_int_t)t->no_predecessor, "seeds", (json_int_t)g->seeds, "crashes",
-        (json_int_t)g->crashes, "hangs", (json_int_t)g->hangs, "execs", (json_int_t)t->execs,
-        "fuzzers", arms_status(st), "slots", slots_status(g), "simulated", st->simulated);
+    return json_pack("{s:i,s:s,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:b}", "schema",
+                     1, "state", st->state, "elapsed_s", seconds(g->elapsed_ns), "budget_s",
+                     seconds(t->budget_ns), "turns", (json_int_t)t->turns, "edges",
+                     (json_int_t)t->edges, "edges_total", (json_int_t)t->edges_total, "seed_edges",
+                     (json_int_t)t->seed_edges, "no_predecessor", (json_int_t)t->no_predecessor,
+                     "seeds", (json_int_t)g->seeds, "crashes", (json_int_t)g->crashes, "hangs",
+                     (json_int_t)g->hangs, "execs", (json_int_t)t->execs, "fuzzers",
+                     arms_status(st), "slots", slots_status(g), "simulated", st->simulated);
 }
 
 /* --- one decision -------------------------------------------------------------------------------- */
@@ -151,10 +151,10 @@ static json_t *by_signal(const struct influence *f)
     json_t *all = json_array();
     influence_order(f, order);
     for (int k = 0; f->signals && k < SIGNAL_COUNT; k++)
-        json_array_append_new(
-            all, json_pack("{s:s,s:I,s:f}", "signal", signal_name((enum signal_id)order[k]),
-                           "changed", (json_int_t)f->changed[order[k]], "share",
-                           influence_share(f, f->changed[order[k]])));
+        json_array_append_new(all, json_pack("{s:s,s:I,s:f}", "signal",
+                                             signal_name((enum signal_id)order[k]), "changed",
+                                             (json_int_t)f->changed[order[k]], "share",
+                                             influence_share(f, f->changed[order[k]])));
     return all;
 }
 

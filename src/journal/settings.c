@@ -36,8 +36,8 @@ const struct setting settings_table[] = {
     {"turn_ns", SET_TIME, AT(turn_ns), "turn", 0, "TIME", .lo = 100 * NS_PER_MS, .hi = DAY_NS,
      .help = "length of a turn (default: by the budget, from 2s to 120s)"},
     {"scheduler", SET_TEXT, AT(scheduler), "scheduler", 's', "NAME", .preset = "contextual",
-     .help = "contextual (default), phase, bandfuzz, autofz, legion, equal,\n"
-             "random, single:FUZZER"},
+     .help = "contextual (default), phase, bandfuzz, autofz, legion, rate,\n"
+             "equal, random, single:FUZZER"},
     {"params", SET_PARAMS, AT(params), "sched-opt", 0, "KEY=VALUE",
      .help = "an option of the scheduler; may be repeated; 'help' lists them"},
     {"fuzzers", SET_ROSTER, AT(fuzzers), "fuzzers", 'f', "LIST",
@@ -47,6 +47,9 @@ const struct setting settings_table[] = {
      .help = "of all random numbers (default: from the clock, recorded)"},
     {"reward", SET_REWARD, AT(reward), "reward", 0, "NAME", .preset = "coverage_interval",
      .help = "coverage_interval (default), frontier_branch, rarity_density"},
+    {"share", SET_SHARE, AT(share), "share", 0, "WHAT", .preset = "all", .later = true,
+     .help = "all (default): every fuzzer gets every input; worth: each gets\n"
+             "what has new edges for it, small and fast ones first"},
     {"neutral_filter", SET_FLAG, AT(share_new_only), "share-new-only",
      .help = "share only inputs with a new edge on the neutral build"},
     {"dict", SET_PATH, AT(dict), "dict", 'x', "FILE",
@@ -96,8 +99,8 @@ static int set_time(int64_t *ns, const struct setting *st, const char *text, str
     char name[32];
     int rc = str_to_time(text, name_of(st, name), ns, e);
     if (rc == 0 && st->lo && (*ns < (int64_t)st->lo || *ns > (int64_t)st->hi))
-        rc = err_usage(e, "%s: '%s' is not from %.1f s to %.0f s", name, text,
-                       (double)st->lo / 1e9, (double)st->hi / 1e9);
+        rc = err_usage(e, "%s: '%s' is not from %.1f s to %.0f s", name, text, (double)st->lo / 1e9,
+                       (double)st->hi / 1e9);
     return rc;
 }
 
@@ -119,6 +122,18 @@ static int set_reward(enum reward_kind *kind, const char *text, struct err *e)
                              "--reward: '%s' is none of coverage_interval, frontier_branch, "
                              "rarity_density",
                              text);
+}
+
+static const char *const share_names[] = {[SHARE_ALL] = "all", [SHARE_WORTH] = "worth"};
+
+static int set_share(enum share_kind *kind, const char *text, struct err *e)
+{
+    for (size_t i = 0; i < sizeof share_names / sizeof *share_names; i++)
+        if (strcmp(text, share_names[i]) == 0) {
+            *kind = (enum share_kind)i;
+            return 0;
+        }
+    return err_usage(e, "--share: '%s' is neither all nor worth", text);
 }
 
 int settings_set(struct settings *s, const struct setting *st, const char *text, struct err *e)
@@ -160,6 +175,7 @@ int settings_set(struct settings *s, const struct setting *st, const char *text,
         break;
     case SET_FLAG: *(bool *)p = true; break;
     case SET_REWARD: rc = set_reward(p, text, e); break;
+    case SET_SHARE: rc = set_share(p, text, e); break;
     case SET_NONE: BUG("a setting without a kind");
     }
     return rc;
@@ -186,34 +202,34 @@ int64_t settings_turn(int64_t budget_ns, int jobs)
     return ns < 2e9 ? 2 * NS_PER_S : ns > 120e9 ? 120 * NS_PER_S : (int64_t)ns;
 }
 
-int settings_resolve(struct settings *o, const struct table *t, struct err *e)
+int settings_resolve(struct settings *s, const struct table *t, struct err *e)
 {
     struct fold_settings st;
-    struct sched *s = NULL;
+    struct sched *sched = NULL;
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
-    if (!o->turn_ns)
-        o->turn_ns = settings_turn(o->budget_ns, o->jobs);
-    settings_fold(o, t, &st);
-    int rc = fold_sched(&st, &s, e);
+    if (!s->turn_ns)
+        s->turn_ns = settings_turn(s->budget_ns, s->jobs);
+    settings_fold(s, t, &st);
+    int rc = fold_sched(&st, &sched, e);
     if (rc < 0)
         return rc;
-    sched_describe(s, &b);
-    sched_free(s);
-    replace(&o->params, buf_take(&b));
+    sched_describe(sched, &b);
+    sched_free(sched);
+    replace(&s->params, buf_take(&b));
     return 0;
 }
 
-void settings_fold(const struct settings *o, const struct table *t, struct fold_settings *s)
+void settings_fold(const struct settings *s, const struct table *t, struct fold_settings *out)
 {
-    *s = (struct fold_settings){.table = t,
-                                .fuzzers = &o->fuzzers,
-                                .scheduler = o->scheduler,
-                                .params = o->params,
-                                .workers = o->jobs,
-                                .seed = o->seed,
-                                .turn_ns = o->turn_ns,
-                                .budget_ns = o->budget_ns,
-                                .reward = o->reward};
+    *out = (struct fold_settings){.table = t,
+                                  .fuzzers = &s->fuzzers,
+                                  .scheduler = s->scheduler,
+                                  .params = s->params,
+                                  .workers = s->jobs,
+                                  .seed = s->seed,
+                                  .turn_ns = s->turn_ns,
+                                  .budget_ns = s->budget_ns,
+                                  .reward = s->reward};
 }
 
 /* --- the record ---------------------------------------------------------------------------------- */
@@ -296,6 +312,7 @@ static char *to_text(const struct setting *st, const struct settings *s)
     case SET_U32:
     case SET_REWARD: return str_fmt("%u", *(const uint32_t *)p);
     case SET_FLAG: return xstrdup(*(const bool *)p ? "1" : "0");
+    case SET_SHARE: return xstrdup(share_names[*(const enum share_kind *)p]);
     case SET_NONE: break;
     }
     BUG("unknown kind of setting");
@@ -325,6 +342,9 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     case SET_U32:
     case SET_REWARD: *(uint32_t *)p = (uint32_t)strtoul(text, NULL, 10); break;
     case SET_FLAG: *(bool *)p = *text == '1'; break;
+    case SET_SHARE:
+        *(enum share_kind *)p = strcmp(text, "worth") == 0 ? SHARE_WORTH : SHARE_ALL;
+        break;
     case SET_NONE: BUG("unknown kind of setting");
     }
 }
@@ -344,6 +364,8 @@ int settings_read(struct settings *s, struct store *store, struct err *e)
         int rc = st->key ? store_get(store, st->key, &text, e) : 0;
         if (rc < 0)
             return rc;
+        if (st->key && !text && st->later)
+            text = xstrdup(st->preset);
         if (st->key && !text)
             return err_usage(e,
                              "the campaign's record lacks the setting '%s': it was not begun by "

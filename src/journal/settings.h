@@ -3,9 +3,9 @@
  * options from it, the record is written and read by it.
  *
  *     settings_defaults(&s, &e);
- *     settings_set(&s, setting_of("turn"), "5s", &e);    // as typed by the user
+ *     settings_set(&s, &settings_table[i], "5s", &e);    // as typed by the user
  *     settings_resolve(&s, &table, &e);                  // what was left open is decided
- *     settings_write(&s, &facts) ... settings_read(&s, store, &e);
+ *     settings_facts(&s, &facts) ... settings_read(&s, store, &e);
  *     settings_free(&s);
  */
 #ifndef CAROL_JOURNAL_SETTINGS_H
@@ -22,6 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a fuzzer is given of what the others find (METHOD §4). */
+enum share_kind { SHARE_ALL = 0, SHARE_WORTH };
+
 struct settings {
     char *out;            /* campaign directory */
     char *build, *target; /* build directory and target name (NULL: the only one) */
@@ -37,6 +40,7 @@ struct settings {
     uint32_t timeout_ms;
     struct strv args; /* of a main() program, with @@ */
     enum reward_kind reward;
+    enum share_kind share;
     bool share_new_only; /* share only inputs with a new edge on the neutral build */
     /* of this life, not of the campaign: */
     bool resume;
@@ -63,6 +67,7 @@ enum setting_kind {
     SET_U64,
     SET_FLAG,
     SET_REWARD,
+    SET_SHARE,
 };
 
 struct setting {
@@ -75,6 +80,7 @@ struct setting {
     const char *preset; /* the default as typed; NULL: none, or decided in the code */
     uint64_t lo, hi;    /* of numbers and times (ns) */
     bool again;         /* may be given with --resume */
+    bool later;         /* older records lack it: the preset is what they were made with */
     const char *help;
 };
 extern const struct setting settings_table[];

@@ -151,16 +151,26 @@ struct draft {
     struct buf *edges;
     struct edges *sets;
     struct store_call *calls;
+    struct exchange_input *offers; /* for the exchange */
     struct news news;
 };
 
-/* only_new: the ledger that says what is new; NULL: all that run through are shared. */
-static void draft_make(struct draft *d, struct measured *m, const struct ledger *only_new)
+static struct exchange_input offer_of(const struct draft *d, const struct measured *m, size_t i)
+{
+    return (struct exchange_input){.seed = m->seeds[i],
+                                   .cpu_us = m->results[i].cpu_us,
+                                   .size = (uint32_t)m->inputs[i].size,
+                                   .edges = &d->sets[i],
+                                   .share = d->results[i].share};
+}
+
+static void draft_make(struct draft *d, struct measured *m)
 {
     d->results = xcalloc(m->n, sizeof *d->results);
     d->edges = xcalloc(m->n, sizeof *d->edges);
     d->sets = xcalloc(m->n, sizeof *d->sets);
     d->calls = xcalloc(m->n_calls, sizeof *d->calls);
+    d->offers = xcalloc(m->n, sizeof *d->offers);
     for (size_t i = 0; i < m->n; i++) {
         const struct eval_result *r = &m->results[i];
         d->edges[i] = (struct buf)BUF_INIT(BUF_TEXT_MAX);
@@ -168,20 +178,34 @@ static void draft_make(struct draft *d, struct measured *m, const struct ledger 
         edges_encode(&r->edges, &d->edges[i]);
         bool good = runs_through(r);
         m->n_good += good;
-        d->results[i] = (struct store_result){
-            .seed = m->seeds[i],
-            .status = (int)r->status,
-            .signal = r->signal,
-            .cpu_us = r->cpu_us,
-            .edges = d->edges[i].p,
-            .edges_size = d->edges[i].len,
-            .share = good && (!only_new || opens_an_edge(only_new, &r->edges)),
-            .quarantine = r->status == RUN_QUARANTINED,
-            .crash = r->status == RUN_CRASH};
+        d->results[i] = (struct store_result){.seed = m->seeds[i],
+                                              .status = (int)r->status,
+                                              .signal = r->signal,
+                                              .cpu_us = r->cpu_us,
+                                              .edges = d->edges[i].p,
+                                              .edges_size = d->edges[i].len,
+                                              .share = good,
+                                              .quarantine = r->status == RUN_QUARANTINED,
+                                              .crash = r->status == RUN_CRASH};
     }
     for (size_t i = 0; i < m->n_calls; i++)
         d->calls[i] = (struct store_call){m->calls[i].caller, m->calls[i].callee};
     d->news = (struct news){d->sets, m->n, d->calls, m->n_calls};
+}
+
+/* Not everything that runs through is shared.  l: the ledger before the turn. */
+static void draft_share(struct draft *d, const struct measured *m, const struct ledger *l,
+                        const struct sharing *how)
+{
+    for (size_t i = 0; how->new_only && i < m->n; i++)
+        d->results[i].share = d->results[i].share && opens_an_edge(l, &d->sets[i]);
+    if (!how->x)
+        return;
+    for (size_t i = 0; i < m->n; i++)
+        d->offers[i] = offer_of(d, m, i);
+    exchange_judge(how->x, l, d->offers, m->n);
+    for (size_t i = 0; i < m->n; i++)
+        d->results[i].share = d->offers[i].share;
 }
 
 /* Passes the answers on. */
@@ -196,14 +220,16 @@ static void draft_free(struct draft *d, struct measured *m)
     free(d->edges);
     free(d->sets);
     free(d->calls);
+    free(d->offers);
 }
 
 /* Initial seeds that crash or hang are findings, given to nobody. */
-int journal_seeds(struct store *s, struct fold *f, struct measured *m, struct err *e)
+int journal_seeds(struct store *s, struct fold *f, struct exchange *x, struct measured *m,
+                  struct err *e)
 {
     struct draft d;
     struct facts facts = {0};
-    draft_make(&d, m, NULL);
+    draft_make(&d, m);
     for (size_t i = 0; i < m->n; i++) {
         d.results[i].hang = m->results[i].status == RUN_TIMEOUT;
         d.results[i].crash = d.results[i].crash || d.results[i].hang;
@@ -218,6 +244,10 @@ int journal_seeds(struct store *s, struct fold *f, struct measured *m, struct er
                              .facts = facts.v,
                              .n_facts = facts.n};
     int rc = store_seeds_commit(s, &c, e);
+    for (size_t i = 0; rc == 0 && x && i < m->n; i++)
+        d.offers[i] = offer_of(&d, m, i);
+    if (rc == 0 && x)
+        exchange_add(x, 0, d.offers, m->n);
     draft_free(&d, m);
     facts_free(&facts);
     return rc;
@@ -229,20 +259,33 @@ int journal_begin(struct store *s, struct store_turn *row, const struct decision
                   const struct journal_begin *b, struct inputs *imports, struct err *e)
 {
     struct buf record = BUF_INIT(BUF_TEXT_MAX);
+    struct exchange_list list = {0};
+    struct exchange_portion portion = {.max_inputs = b->max_inputs,
+                                       .max_bytes = b->max_bytes,
+                                       .turn_ns = b->turn_ns,
+                                       .start = b->start};
     row->id = (int64_t)d->t;
     row->state = TURN_RUNNING;
     row->arm = d->choice;
     row->slot = d->worker;
     row->start_ns = d->now_ns;
     decision_encode(d, &record);
+    int rc = b->x ? exchange_offer(b->x, s, row->instance, &portion, &list, e) : 0;
     struct store_claim claim = {.decision = record.p,
                                 .decision_size = record.len,
                                 .fuzzer = b->fuzzer,
                                 .number = b->number,
                                 .max_inputs = b->max_inputs,
-                                .max_bytes = b->max_bytes};
-    int rc = store_turn_begin(s, row, &claim, imports, e);
+                                .max_bytes = b->max_bytes,
+                                .chosen = b->x != NULL,
+                                .seeds = list.seeds,
+                                .n_seeds = list.n};
+    if (rc == 0)
+        rc = store_turn_begin(s, row, &claim, imports, e);
+    if (rc == 0 && b->x)
+        exchange_given(b->x, row->instance);
     buf_free(&record);
+    free(list.seeds);
     return rc;
 }
 
@@ -268,7 +311,7 @@ static void settle_account(struct store_slot *a, int64_t wall_ns)
 
 int journal_commit(struct store *s, struct fold *f, struct store_turn *row,
                    const struct decision *d, struct measured *m, struct store_slot *account,
-                   bool share_new_only, struct err *e)
+                   const struct sharing *how, struct err *e)
 {
     struct draft draft;
     struct buf state = BUF_INIT(BUF_TEXT_MAX);
@@ -276,7 +319,8 @@ int journal_commit(struct store *s, struct fold *f, struct store_turn *row,
     int rc = count_neutral_crashes(s, row, m, e);
     if (rc < 0)
         return rc;
-    draft_make(&draft, m, share_new_only ? &f->ledger : NULL);
+    draft_make(&draft, m);
+    draft_share(&draft, m, &f->ledger, how);
     row->at_decision = (int64_t)f->t;
     fold_turn(f, row, d, &draft.news);
     sched_save(f->sched, &state);
@@ -296,6 +340,8 @@ int journal_commit(struct store *s, struct fold *f, struct store_turn *row,
                              .facts = &fact,
                              .n_facts = 1};
     rc = store_turn_commit(s, row, &c, e);
+    if (rc == 0 && how->x)
+        exchange_add(how->x, row->instance, draft.offers, m->n);
     draft_free(&draft, m);
     buf_free(&state);
     return rc;

@@ -5,6 +5,7 @@
 #define CAROL_JOURNAL_WRITE_H
 
 #include "eval/eval.h"
+#include "journal/exchange.h"
 #include "journal/fold.h"
 #include "journal/settings.h"
 #include "store/store.h"
@@ -34,32 +35,42 @@ CAROL_MUST_CHECK int journal_check_build(struct store *s, const struct table *t,
 
 /* What the neutral build said of some inputs. */
 struct measured {
-    const int64_t *seeds; /* their numbers */
+    const int64_t *seeds;            /* their numbers */
+    const struct eval_input *inputs; /* NULL: nobody asks how large they are (no exchange) */
     const struct eval_result *results;
     size_t n;
     const struct eval_call *calls; /* indirect calls seen */
     size_t n_calls;
-    bool *fresh;    /* answer, one each: it is a crash (or an initial seed's hang) not kept before */
-    size_t n_good;  /* answer: how many run through */
+    bool *fresh;   /* answer, one each: it is a crash (or an initial seed's hang) not kept before */
+    size_t n_good; /* answer: how many run through */
 };
-/* Round 0. */
-CAROL_MUST_CHECK int journal_seeds(struct store *s, struct fold *f, struct measured *m,
-                                   struct err *e);
+/* Round 0.  x: the exchange; NULL: all are given everything, here and below. */
+CAROL_MUST_CHECK int journal_seeds(struct store *s, struct fold *f, struct exchange *x,
+                                   struct measured *m, struct err *e);
 /* A decision is carried out: row becomes its turn, of row->instance or a new one. */
 struct journal_begin {
     const char *fuzzer; /* of a new instance (row->instance is 0), */
     int number;
     size_t max_inputs, max_bytes; /* of what it imports */
+    struct exchange *x;
+    int64_t turn_ns; /* for it: how long the turn is, */
+    bool start;      /* and that the instance has not started yet */
 };
 CAROL_MUST_CHECK int journal_begin(struct store *s, struct store_turn *row,
                                    const struct decision *d, const struct journal_begin *b,
                                    struct inputs *imports, struct err *e);
+/* What of a turn is shared, if it runs through. */
+struct sharing {
+    bool new_only;
+    struct exchange *x;
+};
 /* A turn is measured: crashes that only the neutral build shows count, it is folded, and all of it recorded.
  * Sets what fold_turn sets, row->crashes and row->at_decision; adds the turn to its slot's account.
  * When this fails the fold is ahead of the record: nothing more may be folded. */
 CAROL_MUST_CHECK int journal_commit(struct store *s, struct fold *f, struct store_turn *row,
                                     const struct decision *d, struct measured *m,
-                                    struct store_slot *account, bool share_new_only, struct err *e);
+                                    struct store_slot *account, const struct sharing *how,
+                                    struct err *e);
 /* The campaign rests.  wall: campaign time; idle is what is left of it. */
 CAROL_MUST_CHECK int journal_rest(struct store *s, int64_t wall_ns, struct store_slot *slots,
                                   int n_slots, const char *reason, bool ended, struct err *e);

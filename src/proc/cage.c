@@ -248,7 +248,7 @@ bool cage_namespaces_work(void)
     return namespaces_known == 1;
 }
 
-bool cage_own_proc_works(void)
+static bool own_proc_works(void)
 {
     static int known = -1;
     if (known < 0)
@@ -380,7 +380,7 @@ int cage_start(struct cage *c, const struct cage_opts *o, struct err *e)
         namespaces_known = 1;
         return 0;
     }
-    bool work = !o->no_namespace && (o->own_proc ? cage_own_proc_works() : cage_namespaces_work());
+    bool work = !o->no_namespace && (o->own_proc ? own_proc_works() : cage_namespaces_work());
     return start(c, o, work, e);
 }
 

@@ -72,8 +72,7 @@ void cage_kill(const struct cage *c);
 /* After status_fd is readable: collect how it ended, wait for the init (which is already ending) and
  * close the descriptors.  Unwatch status_fd first. */
 void cage_reap(struct cage *c, struct cage_end *end);
-/* True when this host lets us make the namespaces, and mount a /proc in them (tried once, remembered). */
+/* True when this host lets us make the namespaces (tried once, remembered). */
 bool cage_namespaces_work(void);
-bool cage_own_proc_works(void);
 
 #endif

@@ -24,11 +24,10 @@
 struct loop;
 
 typedef void loop_fd_fn(void *arg, uint32_t events);
-typedef void loop_timer_fn(void *arg);
 typedef void loop_signal_fn(void *arg, int signo);
 
 struct timer {
-    loop_timer_fn *fn;
+    void (*fn)(void *arg);
     void *arg;
     int64_t at; /* private from here on */
     uint64_t seq;

@@ -4,16 +4,10 @@
 #include <string.h>
 
 static const char *const names[] = {
-    [REWARD_NONE] = "none",
     [REWARD_COVERAGE_INTERVAL] = "coverage_interval",
     [REWARD_FRONTIER_BRANCH] = "frontier_branch",
     [REWARD_RARITY_DENSITY] = "rarity_density",
 };
-
-const char *reward_name(enum reward_kind k)
-{
-    return names[k];
-}
 
 enum reward_kind reward_kind_of(const char *name)
 {

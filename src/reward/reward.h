@@ -12,7 +12,6 @@ enum reward_kind {
     REWARD_RARITY_DENSITY
 };
 
-const char *reward_name(enum reward_kind k);
 enum reward_kind reward_kind_of(const char *name); /* REWARD_NONE: no such reward */
 
 /* lo = hi = 0 at the start; never shrink. */

@@ -12,8 +12,6 @@
 #include "sched/params.h"
 #include "sched/schedulers.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 enum { PREPARATION, FOCUS };
@@ -226,28 +224,6 @@ static void autofz_save(const struct sched *s, struct buf *out)
     deal_save(&a->deal, out);
 }
 
-static int autofz_load(struct sched *s, const void *data, size_t n, struct err *e)
-{
-    struct wire w = {.p = data, .left = n};
-    struct autofz *a = (struct autofz *)s, in = *a;
-    in.phase = wire_u8(&w);
-    unsigned winner = wire_u8(&w);
-    in.winner = winner;
-    in.round = wire_u64(&w);
-    in.checks = wire_u64(&w);
-    in.from_ns = (int64_t)wire_u64(&w);
-    in.theta = wire_double(&w);
-    for (int i = 0; i < s->n_arms; i++)
-        in.found[i] = wire_u64(&w);
-    deal_load(&in.deal, &w);
-    if (w.bad || w.left || in.phase > FOCUS || winner > 1 || !(in.theta >= 0) || isinf(in.theta) ||
-        in.checks > (uint64_t)(in.o.prep_ns / in.o.check_ns + 1) || in.from_ns < 0 ||
-        (uint64_t)in.from_ns != in.round * (uint64_t)(in.o.prep_ns + in.o.focus_ns))
-        return err_set(e, -EBADMSG, "the saved state of the scheduler autofz is damaged");
-    *a = in;
-    return 0;
-}
-
 static void autofz_free(struct sched *s)
 {
     free(s);
@@ -264,6 +240,5 @@ const struct sched_ops sched_autofz = {
     .learn = autofz_learn,
     .why = autofz_why,
     .save = autofz_save,
-    .load = autofz_load,
     .free = autofz_free,
 };

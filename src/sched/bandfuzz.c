@@ -6,7 +6,6 @@
 #include "sched/schedulers.h"
 #include "sched/wire.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -156,29 +155,6 @@ static void bandfuzz_save(const struct sched *s, struct buf *out)
     }
 }
 
-static void read_posterior(struct wire *w, struct posterior *p)
-{
-    p->alpha = wire_double(w);
-    p->beta = wire_double(w);
-    if (!(p->alpha >= 1 && p->beta >= 1 && isfinite(p->alpha + p->beta)))
-        w->bad = true;
-}
-
-static int bandfuzz_load(struct sched *s, const void *data, size_t n, struct err *e)
-{
-    struct bandfuzz *b = (struct bandfuzz *)s, back = *b;
-    struct wire w = {.p = data, .left = n};
-    wire_rng(&w, &back.draws);
-    wire_rng(&w, &back.coins);
-    back.epoch = (int64_t)wire_u64(&w);
-    for (int i = 0; i < s->n_arms && !w.bad; i++)
-        read_posterior(&w, &back.arm[i]);
-    if (w.bad || w.left || back.epoch < 0)
-        return err_set(e, -EBADMSG, "the saved state of the scheduler bandfuzz is damaged");
-    *b = back;
-    return 0;
-}
-
 static void bandfuzz_free(struct sched *s)
 {
     free(s);
@@ -196,6 +172,5 @@ const struct sched_ops sched_bandfuzz = {
     .learn = bandfuzz_learn,
     .why = bandfuzz_why,
     .save = bandfuzz_save,
-    .load = bandfuzz_load,
     .free = bandfuzz_free,
 };

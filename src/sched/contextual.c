@@ -1,17 +1,30 @@
 /* contextual: Method II of the paper, the default scheduler (METHOD §9, §10).  A model per fuzzer predicts its
  * next reward from its 15 signals.  The highest prediction plus noise, which is as wide as the model is
- * uncertain, wins.  Saved state and words are in files beside this one. */
+ * uncertain, wins.  The words are in contextual_why.c. */
 #include "sched/contextual.h"
 
 #include "base/die.h"
+#include "sched/features.h"
+#include "sched/linear.h"
 #include "sched/params.h"
+#include "sched/project.h"
 #include "sched/schedulers.h"
+#include "sched/wire.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(field) offsetof(struct contextual_opts, field)
+struct opts {
+    double ridge, explore, gamma, sigma, clamp;
+    int context, form, models, width; /* which word of the option's choices */
+    int rank, columns, warmup;
+};
+enum { CONTEXT_FULL, CONTEXT_INTERCEPT };
+enum { MODELS_OWN, MODELS_SHARED };
+enum { WIDTH_OWN, WIDTH_COMMON };
+
+#define AT(field) offsetof(struct opts, field)
 
 static const struct param params[] = {
     {"ridge", PARAM_REAL, AT(ridge), 10, 1e-6, 1e9, NULL, "lambda of the ridge regression"},
@@ -37,6 +50,23 @@ static const struct param params[] = {
      "turns that every fuzzer gets before the models choose"},
     {0}};
 
+struct arm {
+    struct standard standard; /* its n: completed turns */
+    struct linear model;      /* of the first arm only when all share one */
+};
+
+/* The whole state, and nothing else, is in here and in the projection. */
+struct contextual {
+    struct sched base;
+    struct opts o;
+    int order[SCHED_MAX_ARMS]; /* of the warm-up */
+    struct rng noise;          /* also breaks ties */
+    struct features features;
+    struct project *project; /* NULL: rank=0 */
+    uint64_t dispatched[SCHED_MAX_ARMS];
+    struct arm arm[];
+};
+
 static void draw_features(struct contextual *c, uint64_t seed)
 {
     struct rng rng;
@@ -55,7 +85,7 @@ static int contextual_create(struct sched **out, const char *arg, const struct s
                              struct err *e)
 {
     (void)arg;
-    struct contextual_opts o;
+    struct opts o;
     int rc = params_read(params, &o, "contextual", st, e);
     if (rc < 0)
         return rc;
@@ -64,7 +94,7 @@ static int contextual_create(struct sched **out, const char *arg, const struct s
                          "--sched-opt rank=%d needs context=full: without signals there is "
                          "nothing to project",
                          o.rank);
-    struct contextual *c = xcalloc(1, contextual_size(st->n_arms));
+    struct contextual *c = xcalloc(1, sizeof *c + (size_t)st->n_arms * sizeof *c->arm);
     c->o = o;
     c->base.opts = &c->o;
     draw_features(c, st->seed);
@@ -77,6 +107,11 @@ static int contextual_create(struct sched **out, const char *arg, const struct s
 }
 
 /* --- choosing -------------------------------------------------------------------------------------- */
+
+static int models_of(const struct contextual *c)
+{
+    return c->o.models == MODELS_SHARED ? 1 : c->base.n_arms;
+}
 
 static struct linear *model_of(struct contextual *c, int arm)
 {
@@ -180,17 +215,9 @@ static int contextual_without(const struct sched *s, const struct decision *d,
 /* METHOD R58: every completed turn of the campaign makes every model forget. */
 static void observe(struct contextual *c, int arm, const double phi[LINEAR_DIM], double reward)
 {
-    for (int i = 0; c->o.gamma < 1 && i < contextual_models(c); i++)
+    for (int i = 0; c->o.gamma < 1 && i < models_of(c); i++)
         linear_fade(&c->arm[i].model, c->o.gamma);
     linear_add(model_of(c, arm), phi, reward);
-}
-
-static void solve(struct contextual *c, int arm)
-{
-    if (c->o.gamma == 1)
-        linear_solve(model_of(c, arm));
-    for (int i = 0; c->o.gamma < 1 && i < contextual_models(c); i++)
-        linear_solve(&c->arm[i].model);
 }
 
 /* The directions changed: learn everything anew from the log. */
@@ -198,14 +225,14 @@ static void relearn(struct contextual *c)
 {
     struct project *p = c->project;
     project_fit(p, c->base.n_arms, c->o.ridge);
-    for (int i = 0; i < contextual_models(c); i++)
+    for (int i = 0; i < models_of(c); i++)
         linear_init(&c->arm[i].model, c->o.ridge);
     for (size_t i = 0; i < p->n; i++) {
         double phi[FEATURES_PHI] PAIR_ALIGNED;
         map(c, p->log[i].x, phi);
         observe(c, p->log[i].arm, phi, p->log[i].reward);
     }
-    for (int i = 0; i < contextual_models(c); i++)
+    for (int i = 0; i < models_of(c); i++)
         linear_solve(&c->arm[i].model);
     project_trim(p);
 }
@@ -217,7 +244,7 @@ static void contextual_learn(struct sched *s, const struct decision *d,
 {
     struct contextual *c = (struct contextual *)s;
     const struct decision_arm *a = &d->arm[d->choice];
-    struct contextual_arm *own = &c->arm[d->choice];
+    struct arm *own = &c->arm[d->choice];
     double phi[FEATURES_PHI] PAIR_ALIGNED = {0}, x[FEATURES_X] PAIR_ALIGNED = {0};
     standard_add(&own->standard, a->signals);
     if (c->dispatched[d->choice] < own->standard.n) /* another scheduler's turns, in a replay */
@@ -232,7 +259,67 @@ static void contextual_learn(struct sched *s, const struct decision *d,
         map(c, x, phi);
     }
     observe(c, d->choice, phi, o->reward);
-    solve(c, d->choice);
+    if (c->o.gamma == 1)
+        linear_solve(model_of(c, d->choice));
+    for (int i = 0; c->o.gamma < 1 && i < models_of(c); i++)
+        linear_solve(&c->arm[i].model);
+}
+
+/* --- its state ------------------------------------------------------------------------------------- */
+
+static void put_doubles(struct buf *out, const double *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        wire_put_double(out, v[i]);
+}
+
+static void save_features(const struct features *f, struct buf *out)
+{
+    for (int k = 0; k < SIGNAL_COUNT; k++)
+        put_doubles(out, f->omega[k], FEATURES_COLUMNS);
+    put_doubles(out, f->phase, FEATURES_COLUMNS);
+    put_doubles(out, f->scale, FEATURES_COLUMNS);
+}
+
+static void save_project(const struct project *p, struct buf *out)
+{
+    save_features(&p->features, out);
+    for (int r = 0; r < p->rank; r++)
+        put_doubles(out, p->v[r], SIGNAL_COUNT);
+    wire_put_u64(out, p->turns);
+    for (size_t i = 0; i < p->n; i++) {
+        wire_put_u8(out, (uint8_t)p->log[i].arm);
+        put_doubles(out, p->log[i].x, SIGNAL_COUNT);
+        wire_put_double(out, p->log[i].reward);
+    }
+}
+
+/* What follows from the rest (the factors, the solutions, 1/sd) is left out.  Layout:
+ *   u8 context, form, models, rank, then the generator, the feature map, for each fuzzer its dispatches and
+ *   standardiser, for each model A and b, and under rank: its map, the directions, turns, and the log. */
+static void contextual_save(const struct sched *s, struct buf *out)
+{
+    const struct contextual *c = (const struct contextual *)s;
+    wire_put_u8(out, (uint8_t)c->o.context);
+    wire_put_u8(out, (uint8_t)c->o.form);
+    wire_put_u8(out, (uint8_t)c->o.models);
+    wire_put_u8(out, (uint8_t)c->o.rank);
+    wire_put_rng(out, &c->noise);
+    save_features(&c->features, out);
+    for (int i = 0; i < s->n_arms; i++) {
+        wire_put_u64(out, c->dispatched[i]);
+        wire_put_u64(out, c->arm[i].standard.n);
+        put_doubles(out, c->arm[i].standard.mean, SIGNAL_COUNT);
+        put_doubles(out, c->arm[i].standard.m2, SIGNAL_COUNT);
+    }
+    for (int i = 0; i < models_of(c); i++) {
+        const struct linear *m = &c->arm[i].model;
+        for (int k = 0; k < LINEAR_DIM; k++)
+            put_doubles(out, m->a[k], k + 1);
+        put_doubles(out, m->b, LINEAR_DIM);
+    }
+    if (c->project)
+        save_project(c->project, out);
 }
 
 static void contextual_free(struct sched *s)
@@ -254,6 +341,5 @@ const struct sched_ops sched_contextual = {
     .is_warmup = contextual_undrawn,
     .why = contextual_why,
     .save = contextual_save,
-    .load = contextual_load,
     .free = contextual_free,
 };

@@ -11,15 +11,6 @@ bool contextual_undrawn(const struct decision *d)
     return true;
 }
 
-static int highest_prediction(const struct decision *d)
-{
-    int best = -1;
-    for (int i = 0; i < d->n_arms; i++)
-        if (decision_may(d, i) && (best < 0 || d->arm[i].mean > d->arm[best].mean))
-            best = i;
-    return best;
-}
-
 /* explore=0: no noise counted. */
 static bool noise_counts(const struct decision *d)
 {
@@ -31,8 +22,11 @@ static bool noise_counts(const struct decision *d)
 
 static void say_exploration(const struct decision *d, const char *const *arms, struct buf *out)
 {
-    int expected = highest_prediction(d);
-    if (d->arm[d->choice].mean >= d->arm[expected].mean)
+    int expected = d->choice; /* the highest prediction */
+    for (int i = 0; i < d->n_arms; i++)
+        if (decision_may(d, i) && d->arm[i].mean > d->arm[expected].mean)
+            expected = i;
+    if (expected == d->choice)
         buf_str(out, "; its prediction alone was the highest too");
     else
         buf_printf(out, "; without exploration %s would have run (predicted %.4g)", arms[expected],

@@ -4,8 +4,6 @@
 #include "base/die.h"
 #include "sched/schedulers.h"
 
-#include <string.h>
-
 /* The weights that count: 0 for arms that cannot run; the same for all others if none of them has any. */
 static uint64_t effective(const struct deal *d, uint64_t weight[SCHED_MAX_ARMS])
 {
@@ -69,23 +67,11 @@ void deal_start(struct deal *d, const uint64_t *weight, int slots)
     make_whole(d);
 }
 
-static uint64_t all_arms(const struct deal *d)
-{
-    return d->n_arms < 64 ? (UINT64_C(1) << d->n_arms) - 1 : UINT64_MAX;
-}
-
-static int arm_of_slot(const struct deal *d, int slot)
-{
-    const int *arm = d->order;
-    for (; slot >= d->cores[*arm]; arm++)
-        slot -= d->cores[*arm];
-    return *arm;
-}
-
 bool deal_without(struct deal *d, uint64_t dropped)
 {
-    dropped &= all_arms(d);
-    if (dropped == all_arms(d))
+    uint64_t all = d->n_arms < 64 ? (UINT64_C(1) << d->n_arms) - 1 : UINT64_MAX;
+    dropped &= all;
+    if (dropped == all)
         return false;
     if (dropped != d->dropped) {
         d->dropped = dropped;
@@ -99,9 +85,11 @@ int deal_next(struct deal *d, uint64_t dropped)
 {
     if (!deal_without(d, dropped))
         return -1;
-    int arm = arm_of_slot(d, d->next);
+    const int *arm = d->order;
+    for (int slot = d->next; slot >= d->cores[*arm]; arm++)
+        slot -= d->cores[*arm];
     d->next = (d->next + 1) % d->slots;
-    return arm;
+    return *arm;
 }
 
 void deal_save(const struct deal *d, struct buf *out)
@@ -111,27 +99,4 @@ void deal_save(const struct deal *d, struct buf *out)
     wire_put_u64(out, d->dropped);
     for (int i = 0; i < d->n_arms; i++)
         wire_put_u64(out, d->weight[i]);
-}
-
-void deal_load(struct deal *d, struct wire *w)
-{
-    struct deal in = {.n_arms = d->n_arms};
-    uint64_t asked = wire_u64(w), next = wire_u64(w);
-    memcpy(in.order, d->order, sizeof in.order);
-    in.dropped = wire_u64(w);
-    for (int i = 0; i < in.n_arms; i++) {
-        in.weight[i] = wire_u64(w);
-        w->bad = w->bad || in.weight[i] > DEAL_MAX_WEIGHT;
-    }
-    if (asked > DEAL_MAX_SLOTS || in.dropped >= all_arms(&in))
-        w->bad = true;
-    if (w->bad)
-        return;
-    in.asked = (int)asked;
-    make_whole(&in);
-    in.next = (int)next;
-    if (next < (uint64_t)in.slots)
-        *d = in;
-    else
-        w->bad = true;
 }

@@ -53,7 +53,5 @@ static inline double deal_cores(const struct deal *d, int arm, int workers)
 }
 
 void deal_save(const struct deal *d, struct buf *out);
-/* Into a deal of the same number of arms and seed; sets w->bad when what is there makes no sense. */
-void deal_load(struct deal *d, struct wire *w);
 
 #endif

@@ -98,11 +98,6 @@ static int bad(struct err *e, const char *what)
     return err_set(e, -EBADMSG, "a decision in the journal cannot be read: %s", what);
 }
 
-static bool fits_int(int64_t v)
-{
-    return v >= INT_MIN && v <= INT_MAX;
-}
-
 int decision_decode(const void *data, size_t n, struct decision *d, struct err *e)
 {
     struct wire w = {.p = data, .left = n};
@@ -120,8 +115,8 @@ int decision_decode(const void *data, size_t n, struct decision *d, struct err *
     d->now_ns = (int64_t)wire_u64(&w);
     uint64_t dropped = wire_u64(&w);
     d->turn_ns = (int64_t)wire_u64(&w);
-    if (!fits_int(worker) || (d->n_arms < 64 && dropped >> d->n_arms) || d->turn_ns < 0 ||
-        choice < -1 || choice >= d->n_arms)
+    if (worker < INT_MIN || worker > INT_MAX || (d->n_arms < 64 && dropped >> d->n_arms) ||
+        d->turn_ns < 0 || choice < -1 || choice >= d->n_arms)
         return bad(e, "its choice, worker or dropped arms are out of range");
     d->worker = (int)worker;
     d->choice = (int)choice;
@@ -173,16 +168,6 @@ static bool block_differs(const struct decision *a, const struct decision *b,
     return false;
 }
 
-static bool choice_differs(const struct decision *a, const struct decision *b,
-                           const char *const *arms, struct decision_diff *out)
-{
-    if (!integers_differ(out, "choice", a->choice, b->choice))
-        return false;
-    snprintf(out->a, sizeof out->a, "%s", a->choice < 0 ? "none" : arms[a->choice]);
-    snprintf(out->b, sizeof out->b, "%s", b->choice < 0 ? "none" : arms[b->choice]);
-    return true;
-}
-
 bool decision_differs(const struct decision *a, const struct decision *b, const char *const *arms,
                       struct decision_diff *out)
 {
@@ -195,6 +180,10 @@ bool decision_differs(const struct decision *a, const struct decision *b, const 
     for (int i = 0; i < BLOCKS; i++)
         if (block_differs(a, b, &blocks[i], arms, out))
             return true;
-    return choice_differs(a, b, arms, out) ||
-           integers_differ(out, "turn_ns", a->turn_ns, b->turn_ns);
+    if (integers_differ(out, "choice", a->choice, b->choice)) {
+        snprintf(out->a, sizeof out->a, "%s", a->choice < 0 ? "none" : arms[a->choice]);
+        snprintf(out->b, sizeof out->b, "%s", b->choice < 0 ? "none" : arms[b->choice]);
+        return true;
+    }
+    return integers_differ(out, "turn_ns", a->turn_ns, b->turn_ns);
 }

@@ -4,7 +4,6 @@
 #include "sched/schedulers.h"
 #include "sched/wire.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct equal {
@@ -51,16 +50,6 @@ static void equal_save(const struct sched *s, struct buf *out)
     wire_put_u8(out, (uint8_t)((const struct equal *)s)->next);
 }
 
-static int equal_load(struct sched *s, const void *data, size_t n, struct err *e)
-{
-    struct wire w = {.p = data, .left = n};
-    int next = wire_u8(&w);
-    if (w.bad || w.left || next >= s->n_arms)
-        return err_set(e, -EBADMSG, "the saved state of the scheduler equal is damaged");
-    ((struct equal *)s)->next = next;
-    return 0;
-}
-
 static void equal_free(struct sched *s)
 {
     free(s);
@@ -73,6 +62,5 @@ const struct sched_ops sched_equal = {
     .pick = equal_pick,
     .learn = equal_learn,
     .save = equal_save,
-    .load = equal_load,
     .free = equal_free,
 };

@@ -11,14 +11,6 @@
 #define LEAST_VARIANCE 1e-12
 #define TWO_PI 0x1.921fb54442d18p+2
 
-void standard_refresh(struct standard *s)
-{
-    for (int k = 0; k < FEATURES_X; k++) {
-        double variance = s->n < 2 ? 0 : s->m2[k] / (double)(s->n - 1);
-        s->inverse[k] = variance < LEAST_VARIANCE ? 0 : 1 / sqrt(variance);
-    }
-}
-
 void standard_add(struct standard *s, const double signals[SIGNAL_COUNT])
 {
     s->n++;
@@ -26,8 +18,9 @@ void standard_add(struct standard *s, const double signals[SIGNAL_COUNT])
         double off = signals[k] - s->mean[k];
         s->mean[k] += off / (double)s->n;
         s->m2[k] += off * (signals[k] - s->mean[k]);
+        double variance = s->n < 2 ? 0 : s->m2[k] / (double)(s->n - 1);
+        s->inverse[k] = variance < LEAST_VARIANCE ? 0 : 1 / sqrt(variance);
     }
-    standard_refresh(s);
 }
 
 void standard_apply(const struct standard *s, const double signals[SIGNAL_COUNT], double clamp,

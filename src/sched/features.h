@@ -27,8 +27,6 @@ struct standard {
 };
 
 void standard_add(struct standard *s, const double signals[SIGNAL_COUNT]);
-/* Computes `inverse` again, after n, mean and m2 were loaded. */
-void standard_refresh(struct standard *s);
 /* x must be aligned to 16 bytes; its last element becomes 0. */
 void standard_apply(const struct standard *s, const double signals[SIGNAL_COUNT], double clamp,
                     double x[FEATURES_X]);

@@ -9,12 +9,11 @@
  *
  * monitor=on (METHOD R76): from half of the round on, every 30 s, arms without any count since the last look
  * lose their cores to the best of the round; if no arm has any, the round ends.  Turns are then cut at the
- * half and short after it, because a turn in flight has no counts yet.
- * Its saved state is in legion_state.c. */
-#include "sched/legion.h"
-
+ * half and short after it, because a turn in flight has no counts yet. */
 #include "base/det.h"
 #include "base/die.h"
+#include "sched/deal.h"
+#include "sched/legion_counts.h"
 #include "sched/params.h"
 #include "sched/schedulers.h"
 
@@ -27,33 +26,64 @@ enum { UNITS_CUMULATIVE, UNITS_LAST };
 enum { MONITOR_OFF, MONITOR_ON };
 enum { PHI_ROUND, PHI_R, PHI_UNITS, PHI_COUNTS, PHI_WEIGHTS = PHI_COUNTS + COUNT_KINDS };
 
+struct opts {
+    int64_t round_ns, check_ns;
+    int units, monitor;
+};
+
 static const struct param params[] = {
-    {"round", PARAM_TIME, offsetof(struct legion_opts, round_ns), 600, 0.01, 1e7, NULL,
+    {"round", PARAM_TIME, offsetof(struct opts, round_ns), 600, 0.01, 1e7, NULL,
      "how long shares stay"},
-    {"units", PARAM_CHOICE, offsetof(struct legion_opts, units), 0, 0, 0, "cumulative|last",
+    {"units", PARAM_CHOICE, offsetof(struct opts, units), 0, 0, 0, "cumulative|last",
      "n: all units an arm had, or those of its last round"},
-    {"monitor", PARAM_CHOICE, offsetof(struct legion_opts, monitor), 0, 0, 0, "off|on",
+    {"monitor", PARAM_CHOICE, offsetof(struct opts, monitor), 0, 0, 0, "off|on",
      "take cores back within a round"},
-    {"check", PARAM_TIME, offsetof(struct legion_opts, check_ns), 30, 0.01, 1e7, NULL,
+    {"check", PARAM_TIME, offsetof(struct opts, check_ns), 30, 0.01, 1e7, NULL,
      "with monitor=on: how often, and the length of a short turn"},
     {0}};
 
+struct legion_arm {
+    double reward;           /* R: weighted counts of all closed rounds */
+    double units;            /* n */
+    double spent;            /* units in this round until since_ns */
+    uint64_t seen;           /* sum of its counts at the last look of the monitor */
+    double exploit, explore; /* q and u; with share they follow from R, n and N */
+    double share;
+};
+
+struct legion {
+    struct sched base;
+    struct opts o;
+    int workers;
+    int64_t turn_ns; /* T_I */
+    /* The state. */
+    bool begun;     /* round 0 has seen the map */
+    uint64_t round; /* from 0 */
+    uint64_t looks; /* of the monitor in this round */
+    uint64_t ran;   /* bit per arm: completed a turn in this round */
+    bool by_share;  /* the cores are as the shares say: not in round 0, nor after a reclaim */
+    int64_t from_ns, since_ns;
+    double all_units;
+    double weight[COUNT_KINDS]; /* of the last closed round, and what they weighted: */
+    uint64_t last[SCHED_MAX_ARMS][COUNT_KINDS];
+    struct legion_arm arm[SCHED_MAX_ARMS];
+    struct legion_counts counts;
+    struct deal deal;
+};
+
 /* --- shares ---------------------------------------------------------------------------------- */
 
-static void score(struct legion *l, struct legion_arm *m)
-{
-    bool none = !(m->units > 0);
-    m->exploit = none ? 0 : m->reward / (m->reward + m->units);
-    m->explore = none || l->all_units <= 1 ? 1 : sqrt(2 * det_log(l->all_units) / m->units);
-}
-
-void legion_shares(struct legion *l)
+/* q, u and the share of every arm that can run, from R, n and N. */
+static void set_shares(struct legion *l)
 {
     double most = 0, sum = 0;
     for (int i = 0; i < l->deal.n_arms; i++) {
-        score(l, &l->arm[i]);
+        struct legion_arm *m = &l->arm[i];
+        bool none = !(m->units > 0);
+        m->exploit = none ? 0 : m->reward / (m->reward + m->units);
+        m->explore = none || l->all_units <= 1 ? 1 : sqrt(2 * det_log(l->all_units) / m->units);
         if (deal_may(&l->deal, i))
-            most = fmax(most, l->arm[i].exploit + l->arm[i].explore);
+            most = fmax(most, m->exploit + m->explore);
     }
     for (int i = 0; i < l->deal.n_arms; i++) {
         struct legion_arm *m = &l->arm[i];
@@ -67,7 +97,7 @@ void legion_shares(struct legion *l)
 static void assign(struct legion *l)
 {
     uint64_t weight[SCHED_MAX_ARMS];
-    legion_shares(l);
+    set_shares(l);
     for (int i = 0; i < l->deal.n_arms; i++)
         weight[i] = (uint64_t)(l->arm[i].share * WEIGHT_OF_ALL + 0.5);
     deal_start(&l->deal, weight, l->workers);
@@ -87,14 +117,6 @@ static void account(struct legion *l, int64_t until_ns)
     l->since_ns = until_ns;
 }
 
-static uint64_t arms_of_round(const struct legion *l)
-{
-    uint64_t arms = l->ran;
-    for (int i = 0; i < l->deal.n_arms; i++)
-        arms |= (uint64_t)(l->arm[i].spent > 0) << i;
-    return arms;
-}
-
 static void close_arm(struct legion *l, int i)
 {
     struct legion_arm *m = &l->arm[i];
@@ -112,7 +134,10 @@ static void close_arm(struct legion *l, int i)
 static void close_round(struct legion *l, int64_t at_ns, const struct ledger *map)
 {
     account(l, at_ns);
-    legion_counts_weights(&l->counts, arms_of_round(l), l->weight);
+    uint64_t had_cores = l->ran;
+    for (int i = 0; i < l->deal.n_arms; i++)
+        had_cores |= (uint64_t)(l->arm[i].spent > 0) << i;
+    legion_counts_weights(&l->counts, had_cores, l->weight);
     for (int i = 0; i < l->deal.n_arms; i++)
         close_arm(l, i);
     l->round++;
@@ -121,11 +146,6 @@ static void close_round(struct legion *l, int64_t at_ns, const struct ledger *ma
     l->from_ns = at_ns;
     legion_counts_begin(&l->counts, map);
     assign(l);
-}
-
-static int64_t next_look(const struct legion *l)
-{
-    return l->from_ns + l->o.round_ns / 2 + (int64_t)l->looks * l->o.check_ns;
 }
 
 /* The best of the round so far among those that can run; of several, the first in the order of the deal. */
@@ -190,7 +210,8 @@ static void legion_tick(struct sched *s, int64_t now_ns, const struct ledger *ma
         legion_counts_begin(&l->counts, map);
     l->begun = true;
     for (;;) {
-        int64_t end = l->from_ns + l->o.round_ns, at = next_look(l);
+        int64_t end = l->from_ns + l->o.round_ns;
+        int64_t at = l->from_ns + l->o.round_ns / 2 + (int64_t)l->looks * l->o.check_ns;
         bool looks = l->o.monitor == MONITOR_ON && at < end;
         if (now_ns < (looks ? at : end))
             return;
@@ -212,22 +233,6 @@ static int64_t turn_length(const struct legion *l, int64_t now_ns)
     return left > shortest ? left : shortest;
 }
 
-static void note(const struct legion *l, int i, struct decision_arm *m)
-{
-    const struct legion_arm *a = &l->arm[i];
-    m->mean = a->exploit;
-    m->width = a->explore;
-    m->noise = a->share;
-    m->draw = deal_cores(&l->deal, i, l->workers);
-    m->phi[PHI_ROUND] = (double)l->round;
-    m->phi[PHI_R] = a->reward;
-    m->phi[PHI_UNITS] = a->units;
-    for (int k = 0; k < COUNT_KINDS; k++) {
-        m->phi[PHI_COUNTS + k] = (double)l->last[i][k];
-        m->phi[PHI_WEIGHTS + k] = l->weight[k];
-    }
-}
-
 /* Another set of arms can run: deal the cores among these. */
 static void deal_anew(struct legion *l, const struct decision *d)
 {
@@ -241,7 +246,7 @@ static void deal_anew(struct legion *l, const struct decision *d)
     if (l->by_share)
         assign(l);
     else
-        legion_shares(l);
+        set_shares(l);
 }
 
 static void legion_pick(struct sched *s, struct decision *d)
@@ -251,8 +256,21 @@ static void legion_pick(struct sched *s, struct decision *d)
         deal_anew(l, d);
     d->choice = deal_next(&l->deal, d->dropped);
     d->turn_ns = turn_length(l, d->now_ns);
-    for (int i = 0; i < s->n_arms; i++)
-        note(l, i, &d->arm[i]);
+    for (int i = 0; i < s->n_arms; i++) {
+        const struct legion_arm *a = &l->arm[i];
+        struct decision_arm *m = &d->arm[i];
+        m->mean = a->exploit;
+        m->width = a->explore;
+        m->noise = a->share;
+        m->draw = deal_cores(&l->deal, i, l->workers);
+        m->phi[PHI_ROUND] = (double)l->round;
+        m->phi[PHI_R] = a->reward;
+        m->phi[PHI_UNITS] = a->units;
+        for (int k = 0; k < COUNT_KINDS; k++) {
+            m->phi[PHI_COUNTS + k] = (double)l->last[i][k];
+            m->phi[PHI_WEIGHTS + k] = l->weight[k];
+        }
+    }
 }
 
 static void legion_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)
@@ -281,7 +299,7 @@ static void legion_why(const struct decision *d, const char *const *arms, struct
                    c[COUNT_PATHS], c[COUNT_CRASHES], c[COUNT_DEEP], c[COUNT_RARE]);
 }
 
-/* --- making and freeing ------------------------------------------------------------------------- */
+/* --- making, saving and freeing ------------------------------------------------------------------------- */
 
 static int legion_create(struct sched **out, const char *arg, const struct sched_settings *st,
                          struct err *e)
@@ -294,14 +312,38 @@ static int legion_create(struct sched **out, const char *arg, const struct sched
         return rc;
     }
     l->base.opts = &l->o;
-    l->table = st->table;
     l->workers = st->workers > 0 ? st->workers : 1;
     l->turn_ns = st->turn_ns ? st->turn_ns : SCHED_TURN_NS;
     deal_init(&l->deal, st->n_arms, st->seed);
-    legion_counts_init(&l->counts, st->n_arms, l->table);
-    legion_shares(l);
+    legion_counts_init(&l->counts, st->n_arms, st->table);
+    set_shares(l);
     *out = &l->base;
     return 0;
+}
+
+static void legion_save(const struct sched *s, struct buf *out)
+{
+    const struct legion *l = (const struct legion *)s;
+    wire_put_u8(out, l->begun);
+    wire_put_u8(out, l->by_share);
+    wire_put_u64(out, l->round);
+    wire_put_u64(out, l->looks);
+    wire_put_u64(out, l->ran);
+    wire_put_u64(out, (uint64_t)l->from_ns);
+    wire_put_u64(out, (uint64_t)l->since_ns);
+    wire_put_double(out, l->all_units);
+    for (int k = 0; k < COUNT_KINDS; k++)
+        wire_put_double(out, l->weight[k]);
+    for (int i = 0; i < s->n_arms; i++) {
+        wire_put_double(out, l->arm[i].reward);
+        wire_put_double(out, l->arm[i].units);
+        wire_put_double(out, l->arm[i].spent);
+        wire_put_u64(out, l->arm[i].seen);
+        for (int k = 0; k < COUNT_KINDS; k++)
+            wire_put_u64(out, l->last[i][k]);
+    }
+    deal_save(&l->deal, out);
+    legion_counts_save(&l->counts, out);
 }
 
 static void legion_free(struct sched *s)
@@ -321,6 +363,5 @@ const struct sched_ops sched_legion = {
     .learn = legion_learn,
     .why = legion_why,
     .save = legion_save,
-    .load = legion_load,
     .free = legion_free,
 };

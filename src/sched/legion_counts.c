@@ -55,8 +55,13 @@ void legion_counts_free(struct legion_counts *c)
     *c = (struct legion_counts){0};
 }
 
-static void find_rare(struct legion_counts *c, const struct ledger *map)
+void legion_counts_begin(struct legion_counts *c, const struct ledger *map)
 {
+    memset(c->count, 0, sizeof c->count);
+    memset(c->hit, 0, c->words * (size_t)c->n_arms * sizeof *c->hit);
+    memset(c->rare, 0, c->words * sizeof *c->rare);
+    if (!map || map->table->n_edges < c->n_edges)
+        return;
     uint64_t sum = 0, covered = 0;
     for (uint32_t i = 0; i < c->n_edges; i++) {
         sum += map->hits[i];
@@ -65,15 +70,6 @@ static void find_rare(struct legion_counts *c, const struct ledger *map)
     for (uint32_t i = 0; i < c->n_edges; i++)
         if (map->hits[i] && 2 * map->hits[i] * covered < sum) /* h < sum / covered / 2 */
             set(c->rare, i);
-}
-
-void legion_counts_begin(struct legion_counts *c, const struct ledger *map)
-{
-    memset(c->count, 0, sizeof c->count);
-    memset(c->hit, 0, c->words * (size_t)c->n_arms * sizeof *c->hit);
-    memset(c->rare, 0, c->words * sizeof *c->rare);
-    if (map && map->table->n_edges >= c->n_edges)
-        find_rare(c, map);
 }
 
 static void hit_edge(struct legion_counts *c, int arm, uint32_t edge)
@@ -146,22 +142,6 @@ static void save_bits(const struct legion_counts *c, const uint64_t *bits, struc
     buf_free(&b);
 }
 
-static void load_bits(const struct legion_counts *c, uint64_t *bits, struct wire *w)
-{
-    uint64_t n = wire_u64(w);
-    struct edges s;
-    memset(bits, 0, c->words * sizeof *bits);
-    if (w->bad || n > w->left || edges_decode(w->p, (size_t)n, c->n_edges, &s, NULL) < 0) {
-        w->bad = true;
-        return;
-    }
-    for (uint32_t i = 0; i < s.n; i++)
-        set(bits, s.ids[i]);
-    edges_free(&s);
-    w->p += n;
-    w->left -= (size_t)n;
-}
-
 void legion_counts_save(const struct legion_counts *c, struct buf *out)
 {
     save_bits(c, c->rare, out);
@@ -170,26 +150,4 @@ void legion_counts_save(const struct legion_counts *c, struct buf *out)
             wire_put_u64(out, c->count[i][k]);
         save_bits(c, hits_of(c, i), out);
     }
-}
-
-/* The numbers of deep and rare edges follow from the sets. */
-static void load_arm(struct legion_counts *c, int arm, struct wire *w)
-{
-    const uint64_t *hit = hits_of(c, arm);
-    for (int k = COUNT_EDGES; k <= COUNT_CRASHES; k++)
-        c->count[arm][k] = wire_u64(w);
-    load_bits(c, hits_of(c, arm), w);
-    c->count[arm][COUNT_DEEP] = c->count[arm][COUNT_RARE] = 0;
-    for (size_t i = 0; i < c->words; i++) {
-        w->bad = w->bad || hit[i] & ~(c->deep[i] | c->rare[i]);
-        c->count[arm][COUNT_DEEP] += (uint64_t)__builtin_popcountll(hit[i] & c->deep[i]);
-        c->count[arm][COUNT_RARE] += (uint64_t)__builtin_popcountll(hit[i] & c->rare[i]);
-    }
-}
-
-void legion_counts_load(struct legion_counts *c, struct wire *w)
-{
-    load_bits(c, c->rare, w);
-    for (int i = 0; i < c->n_arms; i++)
-        load_arm(c, i, w);
 }

@@ -35,7 +35,5 @@ void legion_counts_weights(const struct legion_counts *c, uint64_t arms,
                            double weight[COUNT_KINDS]);
 
 void legion_counts_save(const struct legion_counts *c, struct buf *out);
-/* Into one made with the same arms and table; if the bytes do not fit, sets w->bad and leaves c unusable. */
-void legion_counts_load(struct legion_counts *c, struct wire *w);
 
 #endif

@@ -20,35 +20,22 @@ static void set_number(const struct param *p, void *opts, double v)
     BUG("unknown kind of parameter");
 }
 
-static void set_defaults(const struct param *params, void *opts, int64_t turn_ns)
-{
-    double scale = turn_ns ? (double)turn_ns / (SCHED_TURN_S * 1e9) : 1;
-    for (const struct param *p = params; p && p->key; p++)
-        set_number(p, opts, p->kind == PARAM_TIME ? p->def * scale : p->def);
-}
-
-static int set_choice(const struct param *p, void *opts, const char *value, struct err *e)
-{
-    struct strv words = {0};
-    strv_split(&words, p->choices, '|');
-    size_t i = 0;
-    while (i < words.n && strcmp(words.v[i], value) != 0)
-        i++;
-    bool found = i < words.n;
-    strv_free(&words);
-    if (!found)
-        return err_usage(e, "--sched-opt %s=%s: it can be %s", p->key, value, p->choices);
-    set_number(p, opts, (double)i);
-    return 0;
-}
-
 static int set_value(const struct param *p, void *opts, const char *value, struct err *e)
 {
     double v = 0;
     char *what = str_fmt("--sched-opt %s", p->key);
     int rc = 0;
     if (p->kind == PARAM_CHOICE) {
-        rc = set_choice(p, opts, value, e);
+        struct strv words = {0};
+        size_t i = 0;
+        strv_split(&words, p->choices, '|');
+        while (i < words.n && strcmp(words.v[i], value) != 0)
+            i++;
+        if (i < words.n)
+            set_number(p, opts, (double)i);
+        else
+            rc = err_usage(e, "%s=%s: it can be %s", what, value, p->choices);
+        strv_free(&words);
     } else if (p->kind == PARAM_TIME) {
         int64_t ns = 0;
         rc = str_to_time(value, what, &ns, e);
@@ -106,7 +93,9 @@ int params_read(const struct param *params, void *opts, const char *scheduler,
 {
     struct strv given = {0};
     int rc = 0;
-    set_defaults(params, opts, st->turn_ns);
+    double scale = st->turn_ns ? (double)st->turn_ns / (SCHED_TURN_S * 1e9) : 1;
+    for (const struct param *p = params; p && p->key; p++)
+        set_number(p, opts, p->kind == PARAM_TIME ? p->def * scale : p->def);
     strv_split(&given, st->params ? st->params : "", ',');
     for (size_t i = 0; rc == 0 && i < given.n; i++)
         rc = set_one(params, opts, scheduler, given.v[i], e);

@@ -2,12 +2,11 @@
  * estimated.  Reads only rewards, no signals. */
 #include "base/det.h"
 #include "base/die.h"
-#include "context/stats.h"
 #include "sched/params.h"
 #include "sched/schedulers.h"
 #include "sched/wire.h"
+#include "stats/series.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -98,13 +97,6 @@ static void estimate(const struct phase *p, struct arm *a)
     e->slope_variance = slope_variance(a, e->slope);
 }
 
-static void set_horizons(struct phase *p)
-{
-    for (int h = 2; h < p->opts.window; h *= 2)
-        p->horizon[p->horizons++] = h;
-    p->horizon[p->horizons++] = p->opts.window;
-}
-
 static int phase_create(struct sched **out, const char *arg, const struct sched_settings *st,
                         struct err *e)
 {
@@ -118,7 +110,9 @@ static int phase_create(struct sched **out, const char *arg, const struct sched_
     p->base.opts = &p->opts;
     rng_stream(&p->rng, st->seed, "phase");
     choose_order(st->seed, st->n_arms, p->order);
-    set_horizons(p);
+    for (int h = 2; h < p->opts.window; h *= 2)
+        p->horizon[p->horizons++] = h;
+    p->horizon[p->horizons++] = p->opts.window;
     for (int i = 0; i < st->n_arms; i++)
         estimate(p, &p->arm[i]);
     *out = &p->base;
@@ -246,38 +240,6 @@ static void phase_save(const struct sched *s, struct buf *out)
     }
 }
 
-static void read_arm(struct wire *w, struct phase *p, int i)
-{
-    struct arm *a = &p->arm[i];
-    uint64_t most = (uint64_t)p->opts.window;
-    p->dispatched[i] = wire_u64(w);
-    a->completed = wire_u64(w);
-    a->n = (int)(a->completed < most ? a->completed : most);
-    for (int k = 0; k < a->n; k++) {
-        a->window[k] = wire_double(w);
-        if (!isfinite(a->window[k]))
-            w->bad = true;
-    }
-}
-
-static int phase_load(struct sched *s, const void *data, size_t n, struct err *e)
-{
-    struct phase *p = (struct phase *)s, *back = xmemdup(p, sizeof *p);
-    struct wire w = {.p = data, .left = n};
-    wire_rng(&w, &back->rng);
-    for (int i = 0; i < s->n_arms && !w.bad; i++)
-        read_arm(&w, back, i);
-    int rc = w.bad || w.left
-                 ? err_set(e, -EBADMSG, "the saved state of the scheduler phase is damaged")
-                 : 0;
-    for (int i = 0; i < s->n_arms && rc == 0; i++)
-        estimate(back, &back->arm[i]);
-    if (rc == 0)
-        *p = *back;
-    free(back);
-    return rc;
-}
-
 static void phase_free(struct sched *s)
 {
     free(s);
@@ -295,6 +257,5 @@ const struct sched_ops sched_phase = {
     .is_warmup = phase_is_warmup,
     .why = phase_why,
     .save = phase_save,
-    .load = phase_load,
     .free = phase_free,
 };

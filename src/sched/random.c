@@ -5,7 +5,6 @@
 #include "sched/schedulers.h"
 #include "sched/wire.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct uniform {
@@ -48,17 +47,6 @@ static void random_save(const struct sched *s, struct buf *out)
     wire_put_rng(out, &((const struct uniform *)s)->rng);
 }
 
-static int random_load(struct sched *s, const void *data, size_t n, struct err *e)
-{
-    struct wire w = {.p = data, .left = n};
-    struct rng r;
-    wire_rng(&w, &r);
-    if (w.bad || w.left)
-        return err_set(e, -EBADMSG, "the saved state of the scheduler random is damaged");
-    ((struct uniform *)s)->rng = r;
-    return 0;
-}
-
 static void random_free(struct sched *s)
 {
     free(s);
@@ -71,6 +59,5 @@ const struct sched_ops sched_random = {
     .pick = random_pick,
     .learn = random_learn,
     .save = random_save,
-    .load = random_load,
     .free = random_free,
 };

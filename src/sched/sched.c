@@ -6,14 +6,13 @@
 #include "sched/schedulers.h"
 #include "sched/wire.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define STATE_VERSION 1
 
-const struct sched_ops *const sched_table[] = {&sched_contextual, &sched_phase,  &sched_bandfuzz,
-                                               &sched_autofz,     &sched_legion, &sched_equal,
-                                               &sched_random,     &sched_single, NULL};
+const struct sched_ops *const sched_table[] = {
+    &sched_contextual, &sched_phase, &sched_bandfuzz, &sched_autofz, &sched_legion,
+    &sched_rate,       &sched_equal, &sched_random,   &sched_single, NULL};
 
 static const struct sched_ops *find(const char *name, const char **arg)
 {
@@ -81,7 +80,12 @@ void sched_learn(struct sched *s, const struct decision *d, const struct sched_o
 
 int sched_without(const struct sched *s, const struct decision *d, enum signal_id signal)
 {
-    return s->ops->without ? s->ops->without(s, d, signal) : d->choice;
+    return sched_reads_signals(s) ? s->ops->without(s, d, signal) : d->choice;
+}
+
+bool sched_reads_signals(const struct sched *s)
+{
+    return s->ops->without && !s->blind;
 }
 
 bool sched_is_warmup(const struct sched_ops *ops, const struct decision *d)
@@ -95,20 +99,6 @@ void sched_save(const struct sched *s, struct buf *out)
     wire_put_u8(out, (uint8_t)s->n_arms);
     buf_add(out, s->ops->name, strlen(s->ops->name) + 1);
     s->ops->save(s, out);
-}
-
-int sched_load(struct sched *s, const void *data, size_t n, struct err *e)
-{
-    struct wire w = {.p = data, .left = n};
-    unsigned version = wire_u8(&w), arms = wire_u8(&w);
-    size_t len = strlen(s->ops->name) + 1;
-    if (version != STATE_VERSION)
-        return err_set(e, -EBADMSG, "the saved state of the scheduler is of another version");
-    if (arms != (unsigned)s->n_arms || w.left < len || memcmp(w.p, s->ops->name, len) != 0)
-        return err_set(e, -EBADMSG,
-                       "the saved state is not that of the scheduler %s with %d fuzzers",
-                       s->ops->name, s->n_arms);
-    return s->ops->load(s, w.p + len, w.left - len, e);
 }
 
 void sched_free(struct sched *s)

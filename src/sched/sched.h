@@ -2,8 +2,8 @@
  *
  * A scheduler is a deterministic machine: same settings, same sequence of questions and outcomes, same
  * decisions, bit for bit.  It has no clock and does no I/O; its random numbers come from its own
- * generators, seeded once.  Its whole state can be written and read back (save/load), and is the same
- * as after replaying the journal.
+ * generators, seeded once.  Its whole state can be written as bytes (save).  Nothing reads them
+ * back: a campaign that goes on recomputes the state from the journal and must arrive at the same bytes.
  *
  *     sched_new(&s, "contextual", &settings, &e);
  *     decision_ask(&d, n_arms, t, worker, now, dropped);
@@ -74,7 +74,8 @@ static inline bool decision_may(const struct decision *d, int arm)
 /* What came of a turn. */
 struct sched_outcome {
     int64_t now_ns;
-    double reward;      /* normalised common reward */
+    int64_t cost_ns; /* slot time of the turn, from dispatch to here: start-up and measuring too */
+    double reward;   /* normalised common reward */
     uint32_t new_edges; /* first covered by this turn */
     uint32_t crashes;
     bool died;
@@ -85,6 +86,7 @@ struct sched { /* ops and n_arms are set by sched_new, opts by create */
     const struct sched_ops *ops;
     int n_arms;
     const void *opts; /* its options, described by ops->params; NULL: it has none */
+    bool blind;       /* it could read signals, but its options say not to; set by create */
 };
 
 struct sched_ops {
@@ -108,9 +110,8 @@ struct sched_ops {
     bool (*is_warmup)(const struct decision *d);
     /* In words, without a newline, why the choice of d won; arms: the roster.  NULL: nothing to say. */
     void (*why)(const struct decision *d, const char *const *arms, struct buf *out);
-    /* What sched_save and sched_load leave to it; any length, checked by load. */
+    /* What sched_save leaves to it; any length. */
     void (*save)(const struct sched *s, struct buf *out);
-    int (*load)(struct sched *s, const void *data, size_t n, struct err *e);
     void (*free)(struct sched *s);
 };
 
@@ -125,11 +126,12 @@ void sched_learn(struct sched *s, const struct decision *d, const struct sched_o
 /* The choice for d with that signal replaced by its mean; d->choice if the scheduler reads no signals.  Ask
  * right after the pick of d, before anything else is learned or picked. */
 int sched_without(const struct sched *s, const struct decision *d, enum signal_id signal);
+/* Does it look at signals, with the options it has? */
+bool sched_reads_signals(const struct sched *s);
 /* Was d a turn of the warm-up, a choice without a comparison? */
 bool sched_is_warmup(const struct sched_ops *ops, const struct decision *d);
-/* The whole state, with the scheduler's name and number of arms before it; load refuses another's. */
+/* The whole state, with the scheduler's name and number of arms before it. */
 void sched_save(const struct sched *s, struct buf *out);
-CAROL_MUST_CHECK int sched_load(struct sched *s, const void *data, size_t n, struct err *e);
 void sched_free(struct sched *s);
 /* The operations behind a name ("single:mopt" too); NULL: there is none. */
 const struct sched_ops *sched_find(const char *name);

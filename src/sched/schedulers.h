@@ -6,10 +6,10 @@
 #include "sched/sched.h"
 
 extern const struct sched_ops sched_contextual, sched_phase, sched_bandfuzz, sched_autofz,
-    sched_legion, sched_equal, sched_random, sched_single;
+    sched_legion, sched_rate, sched_equal, sched_random, sched_single;
 
 /* In which order n arms have their first turns: a permutation that follows from the campaign's seed, so that
- * no fuzzer is always first.  Not part of a saved state: `create` computes it again. */
+ * no fuzzer is always first.  Not part of a saved state: it follows from the seed. */
 void choose_order(uint64_t seed, int n, int order[SCHED_MAX_ARMS]);
 /* Warm-up (METHOD R44): while an arm that may run has been dispatched fewer than `turns`
  * times, the least dispatched such one, the first of them in `order`; -1: nobody is due. */

@@ -3,7 +3,6 @@
 #include "sched/params.h"
 #include "sched/schedulers.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,17 +10,6 @@ struct single {
     struct sched base;
     int arm;
 };
-
-static int not_in_roster(const char *name, const struct sched_settings *st, struct err *e)
-{
-    struct buf b = BUF_INIT(512);
-    for (int i = 0; i < st->n_arms; i++)
-        buf_printf(&b, "%s%s", i ? ", " : "", st->arms[i]);
-    int rc = err_usage(e, "--scheduler single:%s: no such fuzzer in this campaign; there are: %s",
-                       name, b.p);
-    buf_free(&b);
-    return rc;
-}
 
 static int single_create(struct sched **out, const char *arg, const struct sched_settings *st,
                          struct err *e)
@@ -31,8 +19,15 @@ static int single_create(struct sched **out, const char *arg, const struct sched
         return rc;
     while (arm < st->n_arms && strcmp(st->arms[arm], arg) != 0)
         arm++;
-    if (arm == st->n_arms)
-        return not_in_roster(arg, st, e);
+    if (arm == st->n_arms) {
+        struct buf b = BUF_INIT(512);
+        for (int i = 0; i < st->n_arms; i++)
+            buf_printf(&b, "%s%s", i ? ", " : "", st->arms[i]);
+        rc = err_usage(e, "--scheduler single:%s: no such fuzzer in this campaign; there are: %s",
+                       arg, b.p);
+        buf_free(&b);
+        return rc;
+    }
     struct single *q = xcalloc(1, sizeof *q);
     q->arm = arm;
     *out = &q->base;
@@ -58,14 +53,6 @@ static void single_save(const struct sched *s, struct buf *out)
     buf_add(out, &arm, 1);
 }
 
-/* The name is part of the settings; the state only proves that both agree. */
-static int single_load(struct sched *s, const void *data, size_t n, struct err *e)
-{
-    if (n != 1 || *(const uint8_t *)data != ((struct single *)s)->arm)
-        return err_set(e, -EBADMSG, "the saved state of the scheduler single is of another fuzzer");
-    return 0;
-}
-
 static void single_free(struct sched *s)
 {
     free(s);
@@ -78,6 +65,5 @@ const struct sched_ops sched_single = {
     .pick = single_pick,
     .learn = single_learn,
     .save = single_save,
-    .load = single_load,
     .free = single_free,
 };

@@ -63,12 +63,3 @@ double wire_double(struct wire *w)
     memcpy(&v, &bits, sizeof v);
     return v;
 }
-
-void wire_rng(struct wire *w, struct rng *r)
-{
-    uint64_t any = 0;
-    for (int i = 0; i < 4; i++)
-        any |= r->s[i] = wire_u64(w);
-    if (!any)
-        w->bad = true;
-}

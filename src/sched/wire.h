@@ -23,6 +23,5 @@ void wire_put_rng(struct buf *b, const struct rng *r);
 uint8_t wire_u8(struct wire *w);
 uint64_t wire_u64(struct wire *w);
 double wire_double(struct wire *w);
-void wire_rng(struct wire *w, struct rng *r); /* all zeros, which no seed gives, are bad */
 
 #endif

@@ -79,7 +79,9 @@ void bandit_pay(struct bandit *b, int64_t now_ns, const struct decision *d, doub
     struct context_outcome co = {.end_ns = now_ns, .reward = reward, .new_edges = new_edges};
     context_completed(b->c, d->choice, &co);
     sched_tick(b->s, now_ns, &b->map);
-    sched_learn(
-        b->s, d,
-        &(struct sched_outcome){.now_ns = now_ns, .reward = reward, .new_edges = new_edges});
+    sched_learn(b->s, d,
+                &(struct sched_outcome){.now_ns = now_ns,
+                                        .cost_ns = now_ns - d->now_ns,
+                                        .reward = reward,
+                                        .new_edges = new_edges});
 }

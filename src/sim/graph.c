@@ -7,23 +7,16 @@
 
 #include <stdlib.h>
 
-/* The blocks from which functions without a known caller may be called. */
-static uint32_t *indirect_sites(const struct table *t, uint32_t *n)
-{
-    uint32_t *sites = xcalloc(t->n_edges + 1, sizeof *sites);
-    *n = 0;
-    for (uint32_t i = 0; i < t->n_edges; i++)
-        if (t->edges[i].ind && !(t->edges[i].flags & EDGE_DEAD))
-            sites[(*n)++] = i;
-    return sites;
-}
-
 static void guess_callers(struct graph *g)
 {
     const struct table *t = g->table;
-    uint32_t n, *sites = indirect_sites(t, &n);
+    uint32_t n = 0, *sites = xcalloc(t->n_edges + 1, sizeof *sites);
     struct rng r;
     rng_stream(&r, t->layout, "indirect callers");
+    for (uint32_t i = 0; i < t->n_edges;
+         i++) /* where functions without a known caller may be called */
+        if (t->edges[i].ind && !(t->edges[i].flags & EDGE_DEAD))
+            sites[n++] = i;
     g->guess = xcalloc(t->n_edges + 1, sizeof *g->guess);
     for (uint32_t i = 0; i < t->n_edges; i++) {
         const struct table_edge *e = &t->edges[i];

@@ -73,16 +73,6 @@ static struct count *quarter_of(struct game *g, int t)
     return &g->quarter[(int64_t)t * KNOWN_QUARTERS / g->st->turns];
 }
 
-static void count_pick(struct game *g, int t, int choice)
-{
-    struct count *q = quarter_of(g, t);
-    q->decisions++;
-    q->picks[choice]++;
-    q->best += rank_at(g, choice, t) == 0;
-    q->changes += g->last >= 0 && choice != g->last;
-    g->last = choice;
-}
-
 /* Turn t: its worker has ended the turn it had before, which is paid now, and asks for the next. */
 static void turn(struct game *g, int t)
 {
@@ -99,7 +89,12 @@ static void turn(struct game *g, int t)
         return;
     bandit_ask(g->b, w, now, d);
     bandit_pick(g->b, d);
-    count_pick(g, t, d->choice);
+    struct count *q = quarter_of(g, t);
+    q->decisions++;
+    q->picks[d->choice]++;
+    q->best += rank_at(g, d->choice, t) == 0;
+    q->changes += g->last >= 0 && d->choice != g->last;
+    g->last = d->choice;
 }
 
 static int one_run(struct game *g, const char *name, const char *params, uint64_t seed,

@@ -12,14 +12,6 @@ static double t_point(double df)
     return z + (z3 + z) / (4 * df) + (5 * z5 + 16 * z3 + 3 * z) / (96 * df * df);
 }
 
-static struct estimate from_sums(double mean, double squares, size_t n)
-{
-    struct estimate e = {.mean = mean};
-    if (n > 1)
-        e.half = t_point((double)(n - 1)) * sqrt(squares / (double)(n - 1) / (double)n);
-    return e;
-}
-
 struct estimate estimate_paired(const double *x, const double *y, size_t n)
 {
     double mean = 0, squares = 0;
@@ -29,7 +21,10 @@ struct estimate estimate_paired(const double *x, const double *y, size_t n)
         double d = x[i] - (y ? y[i] : 0) - mean;
         squares += d * d;
     }
-    return from_sums(mean, squares, n);
+    struct estimate e = {.mean = mean};
+    if (n > 1)
+        e.half = t_point((double)(n - 1)) * sqrt(squares / (double)(n - 1) / (double)n);
+    return e;
 }
 
 struct estimate estimate_of(const double *x, size_t n)

@@ -124,11 +124,8 @@ int record_seeds(struct record *j, const struct play_turn *t, const struct eval_
     struct store_seed *seeds = xcalloc(t->n_inputs, sizeof *seeds);
     struct eval_result *results = results_of(t);
     int64_t *ids = xcalloc(t->n_inputs, sizeof *ids), *next = ids;
-    struct measured m = {.seeds = ids,
-                         .results = results,
-                         .n = t->n_inputs,
-                         .calls = calls,
-                         .n_calls = n_calls};
+    struct measured m = {
+        .seeds = ids, .results = results, .n = t->n_inputs, .calls = calls, .n_calls = n_calls};
     for (size_t i = 0; i < t->n_inputs; i++)
         seeds[i] = (struct store_seed){
             .data = texts[i].bytes, .size = texts[i].size, .name = texts[i].name};
@@ -136,7 +133,7 @@ int record_seeds(struct record *j, const struct play_turn *t, const struct eval_
     if (rc == 0)
         rc = store_turn_results(j->s, 0, take_id, &next, e);
     if (rc == 0)
-        rc = journal_seeds(j->s, f, &m, e);
+        rc = journal_seeds(j->s, f, NULL, &m, e);
     if (rc == 0)
         note_seeds(j, t, ids);
     free(texts);
@@ -170,17 +167,17 @@ static int park(struct record *j, struct store_turn *row, const struct play_turn
     struct store_find *finds = xcalloc(t->n_inputs, sizeof *finds);
     for (size_t i = 0; i < t->n_inputs; i++) {
         const struct play_input *in = &t->inputs[i];
-        finds[i] = (struct store_find){
-            .kind = in->bug >= 0 ? STORE_FIND_CRASH : STORE_FIND_SEED,
-            .data = texts[i].bytes,
-            .size = texts[i].size,
-            .entry = -1,
-            .parent_entry = -1,
-            .parent = in->built_on == GRAPH_NONE ? 0 : j->seed_of[in->built_on],
-            .found_ns = row->start_ns + (int64_t)(in->at_s * 1e9),
-            .signal = in->bug >= 0 ? SIGSEGV : 0,
-            .name = texts[i].name,
-            .measure = true};
+        finds[i] =
+            (struct store_find){.kind = in->bug >= 0 ? STORE_FIND_CRASH : STORE_FIND_SEED,
+                                .data = texts[i].bytes,
+                                .size = texts[i].size,
+                                .entry = -1,
+                                .parent_entry = -1,
+                                .parent = in->built_on == GRAPH_NONE ? 0 : j->seed_of[in->built_on],
+                                .found_ns = row->start_ns + (int64_t)(in->at_s * 1e9),
+                                .signal = in->bug >= 0 ? SIGSEGV : 0,
+                                .name = texts[i].name,
+                                .measure = true};
     }
     int rc = store_turn_park(j->s, row, finds, t->n_inputs, NULL, e);
     for (size_t i = 0; i < t->n_inputs; i++)
@@ -196,16 +193,13 @@ int record_done(struct record *j, struct store_turn *row, const struct decision 
 {
     int64_t *ids = xcalloc(t->n_inputs, sizeof *ids);
     struct eval_result *results = results_of(t);
-    struct measured m = {.seeds = ids,
-                         .results = results,
-                         .n = t->n_inputs,
-                         .calls = calls,
-                         .n_calls = n_calls};
+    struct measured m = {
+        .seeds = ids, .results = results, .n = t->n_inputs, .calls = calls, .n_calls = n_calls};
     row->state = TURN_PARKED;
     int rc = park(j, row, t, ids, e);
     row->state = TURN_COMMITTED;
     if (rc == 0)
-        rc = journal_commit(j->s, f, row, d, &m, &j->slots[row->slot], false, e);
+        rc = journal_commit(j->s, f, row, d, &m, &j->slots[row->slot], &(struct sharing){0}, e);
     if (rc == 0)
         note_seeds(j, t, ids);
     free(ids);

@@ -237,18 +237,6 @@ static int fold_it(struct run *r, struct slot *s, struct err *e)
     return 0;
 }
 
-static void count_finds(struct run *r, struct slot *s)
-{
-    for (size_t i = 0; i < s->turn.n_inputs; i++)
-        if (s->turn.inputs[i].bug >= 0)
-            r->bugs |= UINT64_C(1) << s->turn.inputs[i].bug;
-    uint64_t shared = s->turn.n_inputs - s->turn.crashes;
-    r->shared += shared;
-    s->in->own += shared;
-    r->res->crashes += s->turn.crashes;
-    r->reward_sum += s->row.reward;
-}
-
 static int complete(struct run *r, struct slot *s, struct err *e)
 {
     note_calls(r, &s->turn);
@@ -260,7 +248,14 @@ static int complete(struct run *r, struct slot *s, struct err *e)
     gauge_turn(&r->res->gauge, s->row.arm, (double)s->row.end_ns / (double)r->st->budget_ns,
                s->row.raw, s->row.reward);
     play_settle(&r->play, &s->turn);
-    count_finds(r, s);
+    for (size_t i = 0; i < s->turn.n_inputs; i++)
+        if (s->turn.inputs[i].bug >= 0)
+            r->bugs |= UINT64_C(1) << s->turn.inputs[i].bug;
+    uint64_t shared = s->turn.n_inputs - s->turn.crashes;
+    r->shared += shared;
+    s->in->own += shared;
+    r->res->crashes += s->turn.crashes;
+    r->reward_sum += s->row.reward;
     idle_push(&r->pool[s->in->arm].idle, s->in);
     return rc;
 }

@@ -84,16 +84,6 @@ static void make_function(struct table *t, struct rng *r, uint32_t f, uint32_t f
     }
 }
 
-static void name_functions(struct table *t)
-{
-    const size_t width = 16;
-    t->names = xcalloc(t->n_funcs, width);
-    for (uint32_t i = 0; i < t->n_funcs; i++) {
-        snprintf(t->names + i * width, width, "sim_%u", i);
-        t->funcs[i].name = t->names + i * width;
-    }
-}
-
 /* The identity of a table that no program has: the digest of what it was made from. */
 static void identify(struct table *t, uint64_t seed)
 {
@@ -119,7 +109,12 @@ void graph_synthetic(struct graph *g, uint32_t n_edges, uint64_t seed)
         make_function(&t, &r, t.n_funcs, at, end);
         at = end;
     }
-    name_functions(&t);
+    const size_t width = 16; /* of a name */
+    t.names = xcalloc(t.n_funcs, width);
+    for (uint32_t i = 0; i < t.n_funcs; i++) {
+        snprintf(t.names + i * width, width, "sim_%u", i);
+        t.funcs[i].name = t.names + i * width;
+    }
     identify(&t, seed);
     graph_of(g, &t);
     g->own = t;
@@ -147,23 +142,18 @@ static void put_edges(const struct table *t, struct buf *b)
     buf_add(b, t->preds, (size_t)t->n_preds * sizeof *t->preds);
 }
 
-static void put_functions(const struct table *t, struct buf *b, struct buf *names)
-{
-    for (uint32_t i = 0; i < t->n_funcs; i++) {
-        struct cov_table_func f = {
-            .name = (uint32_t)names->len, .entry = t->funcs[i].entry, .depth = t->funcs[i].depth};
-        buf_add(names, t->funcs[i].name, strlen(t->funcs[i].name) + 1);
-        buf_add(b, &f, sizeof f);
-    }
-    buf_add(b, names->p, names->len);
-}
-
 static int write_table(const struct table *t, const char *path, struct err *e)
 {
     struct buf body = BUF_INIT(BUF_TEXT_MAX), names = BUF_INIT(BUF_TEXT_MAX),
                whole = BUF_INIT(2 * BUF_TEXT_MAX);
     put_edges(t, &body);
-    put_functions(t, &body, &names);
+    for (uint32_t i = 0; i < t->n_funcs; i++) {
+        struct cov_table_func f = {
+            .name = (uint32_t)names.len, .entry = t->funcs[i].entry, .depth = t->funcs[i].depth};
+        buf_add(&names, t->funcs[i].name, strlen(t->funcs[i].name) + 1);
+        buf_add(&body, &f, sizeof f);
+    }
+    buf_add(&body, names.p, names.len);
     struct cov_table_hdr h = {.version = COV_TABLE_VERSION,
                               .hdr_bytes = sizeof h,
                               .n_modules = t->n_modules,

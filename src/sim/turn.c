@@ -317,22 +317,18 @@ static void walk(struct play *p, struct play_turn *t)
             pass(p, t, p->added[i]);
 }
 
-static void draw_seed(struct play *p, struct play_turn *t)
-{
-    p->view++;
-    begin_input(t, GRAPH_NONE, GRAPH_NONE, 0);
-    walk(p, t);
-    for (size_t i = 0; i < p->n_added; i++)
-        if (frontier_has(mine(p), p->added[i]))
-            frontier_remove(mine(p), p->added[i]);
-    p->n_added = 0;
-    end_input(t);
-}
-
 void play_seeds(struct play *p, struct play_turn *t)
 {
     clear(t);
-    for (int i = 0; i < SEEDS; i++)
-        draw_seed(p, t);
+    for (int i = 0; i < SEEDS; i++) {
+        p->view++;
+        begin_input(t, GRAPH_NONE, GRAPH_NONE, 0);
+        walk(p, t);
+        for (size_t k = 0; k < p->n_added; k++)
+            if (frontier_has(mine(p), p->added[k]))
+                frontier_remove(mine(p), p->added[k]);
+        p->n_added = 0;
+        end_input(t);
+    }
     make_sets(t);
 }

@@ -85,16 +85,48 @@ static int move_position(struct store *s, int64_t instance, int64_t share, struc
     return db_run(&q, e);
 }
 
+static int claim_chosen(struct store *s, int64_t instance, int64_t turn,
+                        const struct store_claim *c, struct inputs *out, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < c->n_seeds; i++) {
+        rc = store_seed_get(s, c->seeds[i], add_input, out, e);
+        if (rc == 0)
+            rc = claim(s, instance, turn, c->seeds[i], e);
+    }
+    return rc;
+}
+
 int imports_claim(struct store *s, int64_t instance, int64_t turn, const struct store_claim *c,
                   struct inputs *out, struct err *e)
 {
     int64_t share = 0;
+    if (c->chosen)
+        return claim_chosen(s, instance, turn, c, out, e);
     int rc = position(s, instance, &share, e);
     if (rc == 0)
         rc = shared_after(s, &share, instance, c->max_inputs, c->max_bytes, out, e);
     for (size_t i = 0; rc == 0 && i < out->n; i++)
         rc = claim(s, instance, turn, out->v[i].id, e);
     return rc == 0 ? move_position(s, instance, share, e) : rc;
+}
+
+int store_imports(struct store *s, store_import_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "SELECT instance, seed FROM imports", e);
+    if (rc < 0)
+        return rc;
+    while ((rc = db_step(&q, e)) > 0) {
+        int64_t instance = db_int(&q), seed = db_int(&q);
+        s->walking = true;
+        rc = fn(arg, instance, seed);
+        s->walking = false;
+        if (rc < 0)
+            break;
+    }
+    db_done(&q);
+    return rc;
 }
 
 /* --- delivery ------------------------------------------------------------------------------- */

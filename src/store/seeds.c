@@ -192,6 +192,19 @@ int store_turn_seeds(struct store *s, int64_t turn, store_seed_fn *fn, void *arg
     return rc;
 }
 
+/* Every row of SEED_FACTS given to fn; ends the query. */
+static int tell_all(struct query *q, store_seed_fn *fn, void *arg, struct err *e)
+{
+    int rc;
+    while ((rc = db_step(q, e)) > 0) {
+        struct store_seed r;
+        if ((rc = seed_facts(q, &r, e)) < 0 || (rc = tell(q->s, fn, arg, &r, e)) < 0)
+            break;
+    }
+    db_done(q);
+    return rc;
+}
+
 int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *arg, struct err *e)
 {
     struct query q;
@@ -200,11 +213,34 @@ int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *a
     if (rc < 0)
         return rc;
     db_bind_id(&q, turn);
-    while ((rc = db_step(&q, e)) > 0) {
-        struct store_seed r;
-        if ((rc = seed_facts(&q, &r, e)) < 0 || (rc = tell(s, fn, arg, &r, e)) < 0)
-            break;
-    }
+    return tell_all(&q, fn, arg, e);
+}
+
+int store_results(struct store *s, store_seed_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "SELECT " SEED_FACTS " FROM seeds s ORDER BY s.id", e);
+    return rc < 0 ? rc : tell_all(&q, fn, arg, e);
+}
+
+static int missing(struct store *s, int64_t id, struct err *e)
+{
+    return err_set(e, -ENOENT, "no seed %lld in %s", (long long)id, s->path);
+}
+
+int store_seed_results(struct store *s, int64_t id, store_seed_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    struct store_seed r;
+    int rc = db_query(s, &q, "SELECT " SEED_FACTS " FROM seeds s WHERE s.id = ?", e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, id);
+    rc = db_step(&q, e);
+    if (rc > 0 && (rc = seed_facts(&q, &r, e)) == 0)
+        rc = tell(s, fn, arg, &r, e);
+    else if (rc == 0)
+        rc = missing(s, id, e);
     db_done(&q);
     return rc;
 }
@@ -220,7 +256,7 @@ int store_seed_get(struct store *s, int64_t id, store_seed_fn *fn, void *arg, st
     if (rc > 0)
         rc = seed_row(&q, fn, arg, e);
     else if (rc == 0)
-        rc = err_set(e, -ENOENT, "no seed %lld in %s", (long long)id, s->path);
+        rc = missing(s, id, e);
     db_done(&q);
     return rc;
 }

@@ -13,7 +13,8 @@
  * negative number: store_turn_park makes it, store_turn_commit completes it.
  *
  * Seeds get a `share` number when they are measured and may be imported by others.  An instance imports in
- * the order of share numbers, so an import costs only what is new.
+ * the order of share numbers, so an import costs only what is new; or its turn names what it imports (whoever
+ * chooses knows why: journal/exchange.h).  Either way it gets a seed once.
  *
  * Reads fail like writes: a negative result is an error, never "absent".  Callbacks get rows that live until
  * they return; they must not call the store (it stops with a BUG).
@@ -29,6 +30,7 @@
  *   - the number of a new instance is how many its fuzzer has in this supervisor's memory;
  *   - there is one learner state, one clock and one account per slot number, with no machine in the key;
  *   - an instance's import position is read and moved without looking at who runs it;
+ *   - what is chosen for an instance (store_claim) is chosen by what one supervisor knows of all claims;
  *   - the writer's lock is a lock on this machine. */
 #ifndef CAROL_STORE_STORE_H
 #define CAROL_STORE_STORE_H
@@ -128,9 +130,14 @@ CAROL_MUST_CHECK int store_turn_seeds(struct store *s, int64_t turn, store_seed_
 /* The same without the bytes (data is NULL), for folding the journal: a resume reads no inputs. */
 CAROL_MUST_CHECK int store_turn_results(struct store *s, int64_t turn, store_seed_fn *fn, void *arg,
                                         struct err *e);
+/* Likewise every seed there is. */
+CAROL_MUST_CHECK int store_results(struct store *s, store_seed_fn *fn, void *arg, struct err *e);
 /* -ENOENT: there is no such seed. */
 CAROL_MUST_CHECK int store_seed_get(struct store *s, int64_t id, store_seed_fn *fn, void *arg,
                                     struct err *e);
+/* The same without the bytes. */
+CAROL_MUST_CHECK int store_seed_results(struct store *s, int64_t id, store_seed_fn *fn, void *arg,
+                                        struct err *e);
 /* The first n shared seeds. */
 CAROL_MUST_CHECK int store_first_shared(struct store *s, size_t n, struct inputs *out,
                                         struct err *e);
@@ -173,9 +180,13 @@ struct store_claim {
     int number;         /* and which one of that fuzzer */
     size_t max_inputs;  /* import so many at the most, */
     size_t max_bytes;   /* and stop at the one that goes beyond this */
+    bool chosen;        /* instead: import exactly these, in this order */
+    const int64_t *seeds;
+    size_t n_seeds;
 };
 /* Inserts t as running, sets t->instance, and claims for that instance the shared seeds it has not been
- * given and did not find, in share order.  Their bytes are put into *imports, which is empty. */
+ * given and did not find, in share order, or those that are chosen.  Their bytes are put into *imports, which is
+ * empty.  -EEXIST: it was given one of the chosen before. */
 CAROL_MUST_CHECK int store_turn_begin(struct store *s, struct store_turn *t,
                                       const struct store_claim *c, struct inputs *imports,
                                       struct err *e);
@@ -186,6 +197,10 @@ CAROL_MUST_CHECK int store_turn_delivered(struct store *s, const struct store_tu
  * killed.  *turn becomes its number; 0: there is none. */
 CAROL_MUST_CHECK int store_undelivered(struct store *s, int64_t instance, int64_t *turn,
                                        struct inputs *out, struct err *e);
+
+/* Every claim, delivered or not, in no order. */
+typedef int store_import_fn(void *arg, int64_t instance, int64_t seed);
+CAROL_MUST_CHECK int store_imports(struct store *s, store_import_fn *fn, void *arg, struct err *e);
 
 enum store_find_kind {
     STORE_FIND_NONE = 0,

@@ -92,30 +92,23 @@ static void on_ended(void *arg, uint32_t events)
     start_some(b);
 }
 
-static int start_one(struct build *b, struct task *t, struct err *e)
-{
-    int rc = task_start(t, loop_now(b->loop), e);
-    if (rc < 0)
-        return rc;
-    struct ended *w = xmalloc(sizeof *w);
-    *w = (struct ended){b, t};
-    rc = loop_watch(b->loop, t->cage.status_fd, EPOLLIN, on_ended, w, e);
-    if (rc < 0) {
-        free(w);
-        task_abort(t);
-    } else {
-        b->running++;
-    }
-    return rc;
-}
-
 static void start_some(struct build *b)
 {
     for (int f = 0; f < FAMILY_END && b->running < b->jobs && !b->interrupted; f++) {
         struct task *t = &b->tasks[f];
         if (t->state != BUILD_WAITING)
             continue;
-        if (start_one(b, t, &t->error) < 0) {
+        struct ended *w = NULL;
+        int rc = task_start(t, loop_now(b->loop), &t->error);
+        if (rc == 0) {
+            w = xmalloc(sizeof *w);
+            *w = (struct ended){b, t};
+            rc = loop_watch(b->loop, t->cage.status_fd, EPOLLIN, on_ended, w, &t->error);
+        }
+        if (rc == 0) {
+            b->running++;
+        } else {
+            free(w);
             t->state = BUILD_FAILED;
             task_abort(t);
         }
@@ -367,19 +360,6 @@ static int write_manifest(const struct build *b, struct build_result *r, struct 
 
 /* --- the whole --- */
 
-/* Families of an earlier run that were not asked for now stay in the manifest while current. */
-static void prepare_tasks(struct build *b)
-{
-    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++) {
-        struct task *t = &b->tasks[f];
-        task_prepare(t, (enum family)f, &b->plan, b->o);
-        if (!b->o->family[f] && t->state != BUILD_CACHED) {
-            task_free(t);
-            t->state = BUILD_NONE;
-        }
-    }
-}
-
 static int verdict(const struct build *b, struct err *e)
 {
     unsigned failed = 0, env = 0, asked = 0;
@@ -426,7 +406,15 @@ static int build_in(struct build *b, struct build_result *r, struct err *e)
     if (rc < 0)
         return rc;
     remove_stale(b->plan.dir);
-    prepare_tasks(b);
+    /* Families of an earlier run that were not asked for now stay in the manifest while current. */
+    for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++) {
+        struct task *t = &b->tasks[f];
+        task_prepare(t, (enum family)f, &b->plan, b->o);
+        if (!b->o->family[f] && t->state != BUILD_CACHED) {
+            task_free(t);
+            t->state = BUILD_NONE;
+        }
+    }
     for (int f = 0; f < FAMILY_END; f++)
         if (b->tasks[f].state != BUILD_NONE && b->tasks[f].state != BUILD_WAITING)
             tell(b, (enum family)f);
@@ -437,15 +425,6 @@ static int build_in(struct build *b, struct build_result *r, struct err *e)
     return rc == 0 ? verdict(b, e) : rc;
 }
 
-/* Without a compiler no family can be built; say so once. */
-static int need_compiler(struct err *e)
-{
-    char *path = NULL;
-    int major, rc = tools_find_clang(&path, &major, e);
-    free(path);
-    return rc;
-}
-
 int build_run(const struct build_opts *o, struct build_result *r, struct err *e)
 {
     struct build b = {.o = o};
@@ -453,7 +432,10 @@ int build_run(const struct build_opts *o, struct build_result *r, struct err *e)
     int lock = -1;
     *r = (struct build_result){0};
     b.jobs = o->jobs ? o->jobs : cpus > 0 ? (unsigned)cpus : 1;
-    int rc = need_compiler(e);
+    char *clang = NULL;
+    int major,
+        rc = tools_find_clang(&clang, &major, e); /* no family can be built without: say so once */
+    free(clang);
     if (rc < 0)
         return rc;
     rc = plan_init(&b.plan, o, e);

@@ -20,17 +20,6 @@ static enum elf_type type_of(Elf *elf)
     return h.e_type == ET_DYN ? ELF_LIBRARY : ELF_NOT;
 }
 
-static void note_symbol(const GElf_Sym *sym, const char *name, const char *const *names,
-                        enum elf_def *defs, size_t n)
-{
-    if (!name || sym->st_shndx == SHN_UNDEF)
-        return;
-    int bind = GELF_ST_BIND(sym->st_info);
-    for (size_t i = 0; i < n; i++)
-        if (bind != STB_LOCAL && strcmp(name, names[i]) == 0)
-            defs[i] = bind == STB_WEAK && defs[i] != ELF_STRONG ? ELF_WEAK : ELF_STRONG;
-}
-
 static void look_in(Elf *elf, Elf_Scn *scn, const char *const *names, enum elf_def *defs, size_t n)
 {
     GElf_Shdr sh;
@@ -42,7 +31,13 @@ static void look_in(Elf *elf, Elf_Scn *scn, const char *const *names, enum elf_d
         GElf_Sym sym;
         if (!gelf_getsym(data, (int)i, &sym))
             break;
-        note_symbol(&sym, elf_strptr(elf, sh.sh_link, sym.st_name), names, defs, n);
+        const char *name = elf_strptr(elf, sh.sh_link, sym.st_name);
+        int bind = GELF_ST_BIND(sym.st_info);
+        if (!name || sym.st_shndx == SHN_UNDEF || bind == STB_LOCAL)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(name, names[k]) == 0)
+                defs[k] = bind == STB_WEAK && defs[k] != ELF_STRONG ? ELF_WEAK : ELF_STRONG;
     }
 }
 

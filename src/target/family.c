@@ -114,11 +114,11 @@ static int add_mutate(struct family_kit *k, struct err *e)
     return need_runtime(k, "libcaroldrv.a", e);
 }
 
-static int add_wraps(struct strv *to, const char *file, struct err *e)
+static int add_hfuzz_tail(struct strv *to, const char *archive, const char *wraps, struct err *e)
 {
     struct buf b = BUF_INIT(1 << 16);
     struct strv words = {0};
-    char *path = where_engine(file);
+    char *path = where_engine(wraps);
     int rc = fs_read(path, &b, e);
     if (rc == 0)
         strv_split(&words, b.p, '\n');
@@ -127,12 +127,6 @@ static int add_wraps(struct strv *to, const char *file, struct err *e)
     strv_free(&words);
     buf_free(&b);
     free(path);
-    return rc;
-}
-
-static int add_hfuzz_tail(struct strv *to, const char *archive, const char *wraps, struct err *e)
-{
-    int rc = add_wraps(to, wraps, e);
     add_words(to, "-Wl,-u,LIBHFUZZ_module_instrument -Wl,-u,LIBHFUZZ_module_memorycmp");
     strv_take(to, where_engine(archive));
     strv_take(to, where_engine("honggfuzz/libhfcommon.a"));

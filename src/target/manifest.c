@@ -116,45 +116,34 @@ static json_t *target_json(const struct manifest *m)
     return o;
 }
 
-static int write_json(const char *dir, json_t *root, struct err *e)
+static const char *name_of(json_t *target)
 {
-    char *body = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    char *path = manifest_path(dir), *whole = body ? str_fmt("%s\n", body) : NULL;
-    int rc = whole ? fs_write_atomic(path, whole, strlen(whole), e)
-                   : err_set(e, -EINVAL, "a name in the build of %s is not UTF-8", dir);
-    free(whole);
-    free(path);
-    free(body);
-    return rc;
+    const char *s = json_string_value(json_object_get(target, "target"));
+    return s ? s : "";
 }
 
 /* The chosen target's fields stand at the top; all of them, it included, are in `targets`. */
-static int save_list(const char *dir, json_t *targets, const char *chosen, struct err *e)
-{
-    json_t *root = json_object(), *top = json_array_get(targets, 0);
-    json_object_set_new(root, "schema", json_integer(SCHEMA));
-    for (size_t i = 0; chosen && i < json_array_size(targets); i++) {
-        json_t *t = json_array_get(targets, i);
-        const char *name = json_string_value(json_object_get(t, "target"));
-        if (name && strcmp(name, chosen) == 0)
-            top = t;
-    }
-    json_object_update(root, top);
-    bool one = json_array_size(targets) == 1;
-    json_object_set_new(root, "chosen", chosen || one ? json_true() : json_false());
-    json_object_set(root, "targets", targets);
-    int rc = write_json(dir, root, e);
-    json_decref(root);
-    return rc;
-}
-
 int manifest_save_all(const struct manifest *list, size_t n, const char *chosen, struct err *e)
 {
     json_t *targets = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(targets, target_json(&list[i]));
-    int rc = save_list(list[0].dir, targets, chosen, e);
-    json_decref(targets);
+    json_t *root = json_object(), *top = json_array_get(targets, 0);
+    json_object_set_new(root, "schema", json_integer(SCHEMA));
+    for (size_t i = 0; chosen && i < n; i++)
+        if (strcmp(name_of(json_array_get(targets, i)), chosen) == 0)
+            top = json_array_get(targets, i);
+    json_object_update(root, top);
+    json_object_set_new(root, "chosen", chosen || n == 1 ? json_true() : json_false());
+    json_object_set_new(root, "targets", targets);
+    char *body = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    char *path = manifest_path(list[0].dir), *whole = body ? str_fmt("%s\n", body) : NULL;
+    int rc = whole ? fs_write_atomic(path, whole, strlen(whole), e)
+                   : err_set(e, -EINVAL, "a name in the build of %s is not UTF-8", list[0].dir);
+    free(whole);
+    free(path);
+    free(body);
+    json_decref(root);
     return rc;
 }
 
@@ -189,36 +178,6 @@ static int read_json(const char *dir, json_t **root, struct err *e)
     }
     buf_free(&b);
     free(path);
-    return rc;
-}
-
-static const char *name_of(json_t *target)
-{
-    const char *s = json_string_value(json_object_get(target, "target"));
-    return s ? s : "";
-}
-
-int manifest_save(const struct manifest *m, struct err *e)
-{
-    json_t *root = NULL, *targets = NULL;
-    const char *chosen = NULL;
-    if (read_json(m->dir, &root, NULL) == 0) {
-        targets = json_incref(json_object_get(root, "targets"));
-        chosen = json_is_true(json_object_get(root, "chosen")) ? name_of(root) : NULL;
-    } else {
-        targets = json_array();
-    }
-    size_t i = 0;
-    while (i < json_array_size(targets) &&
-           strcmp(name_of(json_array_get(targets, i)), m->target) != 0)
-        i++;
-    if (i < json_array_size(targets))
-        json_array_set_new(targets, i, target_json(m));
-    else
-        json_array_append_new(targets, target_json(m));
-    int rc = save_list(m->dir, targets, chosen, e);
-    json_decref(targets);
-    json_decref(root);
     return rc;
 }
 

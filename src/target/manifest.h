@@ -65,7 +65,6 @@ struct manifest {
 char *manifest_path(const char *dir); /* of the file; free it */
 CAROL_MUST_CHECK int manifest_load(const char *dir, const char *target, struct manifest *m,
                                    struct err *e);
-CAROL_MUST_CHECK int manifest_save(const struct manifest *m, struct err *e); /* atomic */
 /* All targets of one build at once, in place of what was there; `chosen` is the one that
  * manifest_load(dir, NULL) takes (NULL: none, unless there is only one).  n > 0. */
 CAROL_MUST_CHECK int manifest_save_all(const struct manifest *list, size_t n, const char *chosen,

@@ -77,11 +77,6 @@ static bool look(const char *path, struct out_target *t)
     return true;
 }
 
-static bool named_like_target(const char *name)
-{
-    return name[0] != '.' && !strchr(name, '.');
-}
-
 int outdir_scan(const char *dir, struct out_list *l, struct err *e)
 {
     struct strv names = {0};
@@ -91,7 +86,7 @@ int outdir_scan(const char *dir, struct out_list *l, struct err *e)
         char *path = fs_join(dir, names.v[i]);
         struct out_target t = {0};
         struct stat st;
-        if (named_like_target(names.v[i]) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+        if (!strchr(names.v[i], '.') && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
             (st.st_mode & 0111) && look(path, &t)) {
             t.name = xstrdup(names.v[i]);
             t.bytes = (uint64_t)st.st_size;

@@ -58,15 +58,6 @@ static int how_it_ended(const struct cage_end *end, const char *program, struct 
     return end->code ? err_set(e, -ECHILD, "%s ended with exit code %d", program, end->code) : 0;
 }
 
-/* What the program wrote, after it ended: the descriptor is a memory file, so nothing blocks it. */
-static void read_back(int fd, struct buf *out)
-{
-    char chunk[4096];
-    ssize_t n;
-    for (off_t at = 0; (n = pread(fd, chunk, sizeof chunk, at)) > 0; at += n)
-        buf_add(out, chunk, (size_t)n);
-}
-
 int run_capture(const char *const *argv, const char *const *envp, int seconds, struct buf *out,
                 struct err *e)
 {
@@ -87,7 +78,10 @@ int run_capture(const char *const *argv, const char *const *envp, int seconds, s
         cage_reap(&c, &end);
         rc = late ? err_set(e, -ETIME, "%s did not end within %d s", argv[0], seconds)
                   : how_it_ended(&end, argv[0], e);
-        read_back(fd, out);
+        char chunk[4096]; /* the descriptor is a memory file, so that nothing blocked the program */
+        ssize_t n;
+        for (off_t at = 0; (n = pread(fd, chunk, sizeof chunk, at)) > 0; at += n)
+            buf_add(out, chunk, (size_t)n);
     }
     close(fd);
     return rc;

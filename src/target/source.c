@@ -110,17 +110,6 @@ static enum place step_down(enum place now, const char *name)
     return now == PLACE_OBJECTS || strcmp(name, "objects") == 0 ? PLACE_OBJECTS : PLACE_GIT;
 }
 
-static int copy_link(const char *from, const char *to, struct err *e)
-{
-    char target[4096];
-    ssize_t n = readlink(from, target, sizeof target - 1);
-    if (n < 0)
-        return err_sys(e, "cannot read link %s", from);
-    target[n] = 0;
-    unlink(to);
-    return symlink(target, to) < 0 ? err_sys(e, "cannot create link %s", to) : 0;
-}
-
 static int copy_below(const char *from, const char *to, const char *skip, enum place place,
                       struct err *e);
 
@@ -132,8 +121,15 @@ static int copy_entry(const char *from, const char *to, const char *skip, enum p
         return 0;
     if (lstat(from, &st) < 0)
         return err_sys(e, "cannot read %s", from);
-    if (S_ISLNK(st.st_mode))
-        return copy_link(from, to, e);
+    if (S_ISLNK(st.st_mode)) {
+        char target[4096];
+        ssize_t n = readlink(from, target, sizeof target - 1);
+        if (n < 0)
+            return err_sys(e, "cannot read link %s", from);
+        target[n] = 0;
+        unlink(to);
+        return symlink(target, to) < 0 ? err_sys(e, "cannot create link %s", to) : 0;
+    }
     if (S_ISDIR(st.st_mode))
         return copy_below(from, to, skip, place, e);
     if (!S_ISREG(st.st_mode) || (place == PLACE_OBJECTS && link(from, to) == 0))

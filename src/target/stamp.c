@@ -30,21 +30,19 @@ void stamp_digest_deps(const struct strv *deps, char hex[65])
     digest_hex(&d, hex);
 }
 
-static json_t *target_json(const struct out_target *t)
-{
-    return json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:I}", "name", t->name, "harness", t->harness,
-                     "build_id", t->build_id, "bytes", (json_int_t)t->bytes, "map_size",
-                     (json_int_t)t->map_size, "edges", (json_int_t)t->edges, "functions",
-                     (json_int_t)t->functions);
-}
-
 int stamp_write(const char *dir, const struct stamp *s, struct err *e)
 {
     json_t *deps = json_array(), *targets = json_array();
     for (size_t i = 0; i < s->deps.n; i++)
         json_array_append_new(deps, json_string(s->deps.v[i]));
-    for (size_t i = 0; i < s->targets.n; i++)
-        json_array_append_new(targets, target_json(&s->targets.v[i]));
+    for (size_t i = 0; i < s->targets.n; i++) {
+        const struct out_target *t = &s->targets.v[i];
+        json_array_append_new(
+            targets, json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:I}", "name", t->name, "harness",
+                               t->harness, "build_id", t->build_id, "bytes", (json_int_t)t->bytes,
+                               "map_size", (json_int_t)t->map_size, "edges", (json_int_t)t->edges,
+                               "functions", (json_int_t)t->functions));
+    }
     json_t *o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:o, s:o}", "schema", 1, "key",
                           s->key, "deps_digest", s->deps_digest, "compiler", s->compiler, "flags",
                           s->flags, "seconds", s->seconds, "cpu_seconds", s->cpu_seconds, "deps",
@@ -78,38 +76,33 @@ static void take_target(struct out_list *l, json_t *o)
     l->v[l->n++] = t;
 }
 
-static void take_stamp(struct stamp *s, json_t *o)
-{
-    size_t i;
-    json_t *v;
-    copy_hex(s->key, json_object_get(o, "key"));
-    copy_hex(s->deps_digest, json_object_get(o, "deps_digest"));
-    const char *compiler = json_string_value(json_object_get(o, "compiler"));
-    const char *flags = json_string_value(json_object_get(o, "flags"));
-    s->compiler = xstrdup(compiler ? compiler : "");
-    s->flags = xstrdup(flags ? flags : "");
-    s->seconds = json_number_value(json_object_get(o, "seconds"));
-    s->cpu_seconds = json_number_value(json_object_get(o, "cpu_seconds"));
-    json_array_foreach(json_object_get(o, "deps"), i, v) if (json_is_string(v))
-        strv_add(&s->deps, json_string_value(v));
-    json_array_foreach(json_object_get(o, "targets"), i, v) take_target(&s->targets, v);
-}
-
-int stamp_read(const char *dir, struct stamp *s, struct err *e)
+/* False: there is none, or it is damaged. */
+static bool read_stamp(const char *dir, struct stamp *s)
 {
     *s = (struct stamp){0};
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     char *path = fs_join(dir, STAMP_NAME);
-    int rc = fs_read(path, &b, e);
-    json_t *o = rc == 0 ? json_loadb(b.p ? b.p : "", b.len, 0, NULL) : NULL;
-    if (rc == 0 && (!json_is_object(o) || json_integer_value(json_object_get(o, "schema")) != 1))
-        rc = err_set(e, -EINVAL, "%s is damaged", path);
-    if (rc == 0)
-        take_stamp(s, o);
+    json_t *o = fs_read(path, &b, NULL) == 0 ? json_loadb(b.p ? b.p : "", b.len, 0, NULL) : NULL,
+           *v;
+    bool good = json_is_object(o) && json_integer_value(json_object_get(o, "schema")) == 1;
+    if (good) {
+        const char *compiler = json_string_value(json_object_get(o, "compiler"));
+        const char *flags = json_string_value(json_object_get(o, "flags"));
+        size_t i;
+        copy_hex(s->key, json_object_get(o, "key"));
+        copy_hex(s->deps_digest, json_object_get(o, "deps_digest"));
+        s->compiler = xstrdup(compiler ? compiler : "");
+        s->flags = xstrdup(flags ? flags : "");
+        s->seconds = json_number_value(json_object_get(o, "seconds"));
+        s->cpu_seconds = json_number_value(json_object_get(o, "cpu_seconds"));
+        json_array_foreach(json_object_get(o, "deps"), i, v) if (json_is_string(v))
+            strv_add(&s->deps, json_string_value(v));
+        json_array_foreach(json_object_get(o, "targets"), i, v) take_target(&s->targets, v);
+    }
     json_decref(o);
     free(path);
     buf_free(&b);
-    return rc;
+    return good;
 }
 
 /* Is the table beside a neutral program complete, and that of this very program? */
@@ -142,7 +135,7 @@ static bool files_unchanged(const char *dir, const struct stamp *s)
 bool stamp_current(const char *dir, const char *key, struct stamp *s)
 {
     char hex[65];
-    if (stamp_read(dir, s, NULL) < 0)
+    if (!read_stamp(dir, s))
         return false;
     stamp_digest_deps(&s->deps, hex);
     if (strcmp(s->key, key) == 0 && strcmp(hex, s->deps_digest) == 0 && files_unchanged(dir, s))

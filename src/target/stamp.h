@@ -25,7 +25,6 @@ struct stamp {
 
 /* dir is the family's directory. */
 CAROL_MUST_CHECK int stamp_write(const char *dir, const struct stamp *s, struct err *e);
-CAROL_MUST_CHECK int stamp_read(const char *dir, struct stamp *s, struct err *e);
 void stamp_free(struct stamp *s);
 /* Fill deps_digest from deps. */
 void stamp_digest_deps(const struct strv *deps, char hex[65]);

@@ -195,24 +195,6 @@ static int dump_table(const char *path, struct out_target *t, struct err *e)
     return rc;
 }
 
-static int ask_target(const struct task *t, const char *out, struct out_target *target,
-                      struct err *e)
-{
-    char *path = fs_join(out, target->name);
-    int rc = 0;
-    if (target->broken)
-        rc = err_usage(e,
-                       "the target %s has no LLVMFuzzerTestOneInput of its own: give the harness "
-                       "to the linker as an object file",
-                       target->name);
-    else if (family_is_afl(t->family))
-        rc = ask_map_size(path, target, e);
-    else if (t->family == FAMILY_NEUTRAL)
-        rc = dump_table(path, target, e);
-    free(path);
-    return rc;
-}
-
 static int look_at_targets(struct task *t, const char *out, struct err *e)
 {
     int rc = outdir_scan(out, &t->stamp.targets, e);
@@ -220,8 +202,20 @@ static int look_at_targets(struct task *t, const char *out, struct err *e)
         rc = err_usage(e, "the build command succeeded but left no target in $OUT: an executable "
                           "without an extension, e.g. '$CXX $CXXFLAGS harness.o "
                           "$LIB_FUZZING_ENGINE -o $OUT/name'");
-    for (size_t i = 0; i < t->stamp.targets.n && rc == 0; i++)
-        rc = ask_target(t, out, &t->stamp.targets.v[i], e);
+    for (size_t i = 0; i < t->stamp.targets.n && rc == 0; i++) {
+        struct out_target *target = &t->stamp.targets.v[i];
+        char *path = fs_join(out, target->name);
+        if (target->broken)
+            rc = err_usage(e,
+                           "the target %s has no LLVMFuzzerTestOneInput of its own: give the "
+                           "harness to the linker as an object file",
+                           target->name);
+        else if (family_is_afl(t->family))
+            rc = ask_map_size(path, target, e);
+        else if (t->family == FAMILY_NEUTRAL)
+            rc = dump_table(path, target, e);
+        free(path);
+    }
     return rc;
 }
 

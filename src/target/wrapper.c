@@ -107,12 +107,6 @@ static bool dropped(const struct family_kit *k, const char *a)
     return str_starts(a, "-fsanitize-") || str_starts(a, "-fno-sanitize-recover");
 }
 
-/* A program of afl-clang-fast linked with -static-pie dies at its start. */
-static const char *replaced(const struct family_kit *k, const char *a)
-{
-    return family_is_afl(k->family) && strcmp(a, "-static-pie") == 0 ? "-static" : a;
-}
-
 /* The engine's archive, also by another spelling of its path (build systems normalise paths). */
 static bool is_engine(const struct family_kit *k, const char *a)
 {
@@ -136,7 +130,9 @@ static void take_word(const struct family_kit *k, struct line *l, const char *a)
         l->linker = l->linker || str_starts(a, "-Wl,");
         if (a[0] != '-' || a[1] == 0)
             look_at_input(l, a);
-        strv_add(&l->kept, replaced(k, a));
+        /* A program of afl-clang-fast linked with -static-pie dies at its start. */
+        bool pie = family_is_afl(k->family) && strcmp(a, "-static-pie") == 0;
+        strv_add(&l->kept, pie ? "-static" : a);
     }
 }
 
@@ -178,19 +174,6 @@ static void expand(const char *const *argv, struct strv *words)
         else
             strv_add(words, argv[i]);
         buf_free(&b);
-    }
-}
-
-static void parse(const struct family_kit *k, const char *const *argv, struct line *l)
-{
-    for (size_t i = 0; argv[i]; i++) {
-        if (argv[i + 1] && takes_word(argv[i])) {
-            strv_add(&l->kept, argv[i]);
-            l->inputs = l->inputs || strcmp(argv[i], "-l") == 0;
-            strv_add(&l->kept, argv[++i]);
-        } else {
-            take_word(k, l, argv[i]);
-        }
     }
 }
 
@@ -242,8 +225,16 @@ int wrapper_rewrite(const struct family_kit *k, const char *const *argv, bool cx
     struct strv words = {0};
     int rc = 0;
     expand(argv, &words);
-    if (words.n)
-        parse(k, (const char *const *)words.v, &l);
+    for (size_t i = 0; i < words.n; i++) {
+        const char *word = words.v[i];
+        if (i + 1 < words.n && takes_word(word)) {
+            strv_add(&l.kept, word);
+            l.inputs = l.inputs || strcmp(word, "-l") == 0;
+            strv_add(&l.kept, words.v[++i]);
+        } else {
+            take_word(k, &l, word);
+        }
+    }
     strv_free(&words);
     strv_add(out, cxx ? k->cxx : k->cc);
     add_all(out, &l.kept);

@@ -90,6 +90,8 @@ int main(void)
         run(world_name(sched_table[i]), 6, 400, NULL);
     for (size_t i = 0; i < sizeof ablations / sizeof *ablations; i++)
         run("contextual", 6, 150, ablations[i]);
+    run("rate", 6, 300, "context=full");
+    run("rate", 64, 100, "half=7,prior=0.3,idle=0.5,cap=2");
     run("contextual", 64, 150, NULL);
     run("contextual", 1, 50, NULL);
     run_context();

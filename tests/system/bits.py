@@ -21,7 +21,7 @@ LEVELS = [["-O0"], ["-O2"], ["-O3", "-march=native"]]
 def sources():
     base = [ROOT / "src/base" / f"{n}.c" for n in ("buf", "det", "die", "err", "rng", "str")]
     rest = [p for d in ("context", "reward", "sched") for p in sorted((ROOT / "src" / d).glob("*.c"))]
-    return [ROOT / "tests/system/bits.c", ROOT / "src/eval/edges.c"] + base + rest
+    return [ROOT / p for p in ("tests/system/bits.c", "src/eval/edges.c", "src/stats/series.c")] + base + rest
 
 
 def compilers():

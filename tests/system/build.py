@@ -15,22 +15,14 @@ import time
 import zipfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+from campaign_kit import Tap
+
 CAROL = os.path.abspath(sys.argv[1])
 FAMILIES = ["afl", "laf", "hfuzz", "neutral", "asan", "plain"]
 FEW = ["afl", "hfuzz", "neutral", "plain"]  # where six would only cost time
-failures = 0
-count = 0
-
-
-def ok(good, what, detail=""):
-    global failures, count
-    count += 1
-    print(f"{'ok' if good else 'not ok'} {count} - {what}", flush=True)
-    if not good:
-        failures += 1
-        for line in str(detail).splitlines()[-25:]:
-            print(f"# {line}", flush=True)
-    return good
+tap = Tap()
+ok = tap.ok
 
 
 def carol(*args, cwd=None, env=None, limit=300):
@@ -573,8 +565,7 @@ def main():
             print(f"# {part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
     finally:
         shutil.rmtree(top, ignore_errors=True)
-    print(f"1..{count}")
-    return 1 if failures else 0
+    return tap.done()
 
 
 sys.exit(main())

@@ -66,7 +66,7 @@ def clock():
     ok(s["hangs"] <= stalls.count, "no hang is made up", f"the machine stood still {stalls.count} times\n{s}")
     ok(ages(out) and max(ages(out)) <= 1000 * took, "no find is hours old", ages(out))
     ok(all(a["taken"] > 0 for a in s["fuzzers"].values()), "imports are taken", s["fuzzers"])
-    ok(not accounting_adds_up(s), "fuzzing + measuring + idle = wall", s["slots"])
+    ok(not accounting_adds_up(s), "starting + fuzzing + measuring + idle = wall", s["slots"])
     whole("clock", out, w)
     wall.step(-3 * HOUR)
     code, text = go_on_until(lambda: turns_done(out) > s["turns"], out, carol, env=env)

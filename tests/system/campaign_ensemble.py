@@ -72,7 +72,7 @@ def ensemble():
     ok(heirs, f"{len(heirs)} seeds are built on a seed of another fuzzer")
     ok(abs(sum(a["share"] for a in arms.values()) - 1) < 1e-6, "shares sum to one", arms)
     wrong = accounting_adds_up(s)
-    ok(len(s["slots"]) == 2 and not wrong, "fuzzing + measuring + idle = wall on both slots", s["slots"])
+    ok(len(s["slots"]) == 2 and not wrong, "starting + fuzzing + measuring + idle = wall on both slots", s["slots"])
     ok(not unfinished(out), "every turn is committed", unfinished(out))
     ok(not twice_imported(out), "no instance imports a seed twice, or its own", twice_imported(out))
     left = unharvested(out)

@@ -6,30 +6,14 @@ import os
 import pathlib
 import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 import time
+
+sys.dont_write_bytecode = True
+from cases import check, run, run_all, test
 
 CAROL = os.path.abspath(sys.argv[1])
 HERE = pathlib.Path(sys.argv[2]).absolute() / "tests/system/cover"
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def run(*command, env=None, timeout=120, **more):
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout,
-                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, check=False,
-                          **more)
 
 
 def build(out, *args, **more):
@@ -419,20 +403,4 @@ def objects_of_different_flags_are_refused(tmp):
     check(not list(tmp.glob("mixed.edges*")), "nothing is left of the dump")
 
 
-def main():
-    print(f"1..{len(TESTS)}", flush=True)
-    bad = 0
-    with tempfile.TemporaryDirectory(prefix="carol-cover-") as tmp:
-        for number, function in enumerate(TESTS, 1):
-            began, why = time.monotonic(), ""
-            try:
-                function(pathlib.Path(tmp))
-            except (AssertionError, KeyError, OSError, ValueError, subprocess.TimeoutExpired) as error:
-                why = f"\n{type(error).__name__}: {error}"[:2000].replace("\n", "\n# ")
-                bad = 1
-            name = function.__name__.replace("_", " ")
-            print(f"{'not ok' if why else 'ok'} {number} - {name} ({time.monotonic() - began:.1f} s){why}", flush=True)
-    return bad
-
-
-sys.exit(main())
+sys.exit(run_all("carol-cover-"))

@@ -20,7 +20,7 @@ from oracle import drawn_order
 CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
 TOTE = ROOT / "examples" / "tote"
 FUZZERS = "aflpp,honggfuzz,radamsa"
-KILLED = ("contextual", "autofz")  # the one with most to learn, the one that goes by the clock
+KILLED = ("contextual", "autofz", "rate")  # most to learn, goes by the clock, counts turns in flight
 TEMP = Path(tempfile.mkdtemp(prefix="carol-schedulers-"))
 SIGNALS = 15
 own_shared_memory()

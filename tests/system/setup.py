@@ -5,38 +5,18 @@ of tests, the order of modules, references in the documents.   setup.py CAROL SO
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.dont_write_bytecode = True
+from cases import Skipped, check, run, run_all, test
 
 CAROL = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(sys.argv[2]).absolute()
 FUZZERS = {"aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa"}
 FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain"}
-TESTS = []
-
-
-class Skipped(Exception):
-    pass
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def run(*command, env=None, **more):
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=60,
-                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})}, check=False,
-                          **more)
 
 
 def script(path, text):
@@ -285,25 +265,4 @@ def docs_refuse_references_to_nothing(tmp):
     check(lint().returncode == 1, "took readings that are out of order")
 
 
-def main():
-    print(f"1..{len(TESTS)}")
-    failed = 0
-    for number, function in enumerate(TESTS, 1):
-        tmp = pathlib.Path(tempfile.mkdtemp(prefix="carol-setup-"))
-        name = function.__name__.replace("_", " ")
-        try:
-            function(tmp)
-            print(f"ok {number} - {name}")
-        except Skipped as reason:
-            print(f"ok {number} - {name} # SKIP {reason}")
-        except Exception as error:  # any way to fail is a failure
-            failed += 1
-            print(f"not ok {number} - {name}\n# {type(error).__name__}: {error}".replace("\n", "\n# ")
-                  .replace("\n# # ", "\n# "))
-        finally:
-            shutil.rmtree(tmp, ignore_errors=True)
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(run_all("carol-setup-", own=True))

@@ -382,7 +382,8 @@ static void turns_are_worth_the_same(void **state)
                  (double)least / 1e9);
     /* where many cycles fit, the quota is in cycles */
     char *out = fs_join(fakes_dir, "out");
-    assert_true(kit_query(out, "SELECT min(quota_cycles) FROM turns WHERE arm = 0 AND id > 5") >= 60);
+    assert_true(kit_query(out, "SELECT min(quota_cycles) FROM turns WHERE arm = 0 AND id > 5") >=
+                60);
     assert_int_equal(kit_query(out, "SELECT max(quota_cycles) FROM turns WHERE arm = 2"), 0);
     free(out);
     fakes_free(&f);
@@ -456,6 +457,34 @@ static void what_never_began_is_not_in_the_way(void **state)
     fakes_free(&f);
 }
 
+static void count_a_look(void *arg, const struct campaign *c)
+{
+    assert_true(campaign_elapsed(c) > 0);
+    ++*(int *)arg;
+}
+
+static void everybody_who_watches_sees_it(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    int looks[2] = {0};
+    fakes_init(&f, 2);
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL;
+    struct settings o = options("equal", 2, 1, 600);
+    assert_int_equal(campaign_new(&c, &o, &env, NULL, &e), 0);
+    campaign_watch(c, count_a_look, &looks[0]);
+    campaign_watch(c, count_a_look, &looks[1]);
+    assert_int_equal(campaign_run(c, &e), 0);
+    assert_in_range(looks[0], 590, 610); /* once a second */
+    assert_int_equal(looks[0], looks[1]);
+    campaign_free(c);
+    loop_free(l);
+    fakes_free(&f);
+}
+
 static void a_second_one_is_refused(void **state)
 {
     (void)state;
@@ -477,7 +506,7 @@ static void a_second_one_is_refused(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_day_in_a_moment, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(same_seed_same_campaign, fakes_fresh_dir, fakes_remove_dir),
@@ -501,6 +530,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_never_began_is_not_in_the_way, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(everybody_who_watches_sees_it, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_second_one_is_refused, fakes_fresh_dir, fakes_remove_dir),
     };

@@ -52,7 +52,7 @@ static void replays(struct fakes *f, int64_t decisions)
 }
 
 static struct settings options(const char *scheduler, int arms, int jobs, int64_t budget_s,
-                                    bool resume)
+                               bool resume)
 {
     struct settings o = fakes_options(fakes_dir, scheduler, arms, jobs, budget_s);
     o.resume = o.budget_given = resume;
@@ -270,7 +270,7 @@ static void a_crash_among_them_ends_the_campaign(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_they_save_at_the_end_is_stored, fakes_fresh_dir,
                                         fakes_remove_dir),

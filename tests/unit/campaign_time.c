@@ -135,7 +135,7 @@ static void a_plateau_ends_it(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(time_never_runs_back, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(every_slot_has_its_own_time, fakes_fresh_dir,

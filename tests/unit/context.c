@@ -2,7 +2,7 @@
 #include "context/context.h"
 
 #include "base/rng.h"
-#include "context/stats.h"
+#include "stats/series.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,9 +91,6 @@ static void two_turns_by_hand(void **state)
     assert_true(x[SIGNAL_MK_Z] == 0);         /* S = 1, continuity takes it */
     expect_close(x[SIGNAL_SINCE_IMPROVE], 1.0 / 84, "since improve", 1);
     expect_close(x[SIGNAL_RARITY], 0.7 * 0.15, "rarity", 1);
-    double w[CONTEXT_WINDOW];
-    assert_int_equal(context_window(c, 0, w), 2);
-    assert_true(w[0] == 0.25 && w[1] == 0.75);
     context_free(c);
 }
 
@@ -120,11 +117,13 @@ static void the_window_forgets(void **state)
 {
     (void)state;
     struct context *c = context_new(1, &day);
-    double w[CONTEXT_WINDOW];
+    double x[SIGNAL_COUNT];
     for (int i = 0; i < 200; i++)
         context_completed(c, 0, &(struct context_outcome){.end_ns = i, .reward = i});
-    assert_int_equal(context_window(c, 0, w), CONTEXT_WINDOW);
-    assert_true(w[0] == 116 && w[83] == 199);
+    context_read(c, 0, 200, x); /* it holds 116, 117, ..., 199 */
+    assert_true(x[SIGNAL_WIN_MEAN] == 157.5 && x[SIGNAL_WIN_VAR] == 595);
+    expect_close(x[SIGNAL_SLOPE], 1, "slope", 200);
+    expect_close(x[SIGNAL_HORIZON2], 198.5 / 157.5, "horizon2", 200);
     context_free(c);
 }
 

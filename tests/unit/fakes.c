@@ -186,6 +186,25 @@ static void fake_suspend(struct instance *in)
     loop_timer(k->l, &k->timer, loop_now(k->l));
 }
 
+static void *heavy_input(const struct fakes *f, uint16_t depth)
+{
+    char *data = xcalloc(1, f->heavy_bytes);
+    memcpy(data, &depth, 2);
+    memcpy(data + 2, &f->heavy_us, 4);
+    return data;
+}
+
+static void add_find(struct harvest *h, uint16_t depth, void *data, size_t size, size_t at)
+{
+    harvest_add(h, (struct find){.kind = depth % 97 == 0 ? FIND_CRASH : FIND_SEED,
+                                 .data = data,
+                                 .size = size,
+                                 .entry = (int64_t)at,
+                                 .parent_entry = (int64_t)at - 1,
+                                 .signal = depth % 97 == 0 ? 11 : 0,
+                                 .name = str_fmt("depth:%u", depth)});
+}
+
 static int fake_harvest(struct instance *in, struct harvest *h, struct err *e)
 {
     struct fake *k = (struct fake *)in;
@@ -195,15 +214,11 @@ static int fake_harvest(struct instance *in, struct harvest *h, struct err *e)
         return e->code;
     for (; at * 2 + 1 < b.len; at++) {
         uint16_t depth = *(uint16_t *)(void *)(b.p + at * 2);
-        uint16_t *copy = xmalloc(2);
-        *copy = depth;
-        harvest_add(h, (struct find){.kind = depth % 97 == 0 ? FIND_CRASH : FIND_SEED,
-                                     .data = copy,
-                                     .size = 2,
-                                     .entry = (int64_t)at,
-                                     .parent_entry = (int64_t)at - 1,
-                                     .signal = depth % 97 == 0 ? 11 : 0,
-                                     .name = str_fmt("depth:%u", depth)});
+        enum fake_heavy heavy = k->arm ? HEAVY_NONE : k->f->heavy;
+        if (heavy != HEAVY_NONE)
+            add_find(h, depth, heavy_input(k->f, depth), k->f->heavy_bytes, at);
+        if (heavy != HEAVY_ONLY)
+            add_find(h, depth, xmemdup(&depth, 2), 2, at);
     }
     h->cursor = str_fmt("%zu", at);
     buf_free(&b);
@@ -309,6 +324,8 @@ static void measured(void *arg)
         struct eval_result *r = &j->results[i];
         r->status = depth && depth % 97 == 0 ? RUN_CRASH : RUN_OK;
         r->signal = r->status == RUN_CRASH ? 11 : 0;
+        if (j->inputs[i].size >= 6)
+            memcpy(&r->cpu_us, (const char *)j->inputs[i].data + 2, 4);
         r->edges.n = depth % FAKE_EDGES + 1u;
         r->edges.ids = xmalloc(r->edges.n * sizeof *r->edges.ids);
         for (uint32_t k = 0; k < r->edges.n; k++)
@@ -411,16 +428,16 @@ int fakes_remove_dir(void **state)
 }
 
 struct settings fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
-                                   int64_t budget_s)
+                              int64_t budget_s)
 {
     struct settings o = {.out = fs_join(dir, "out"),
-                              .scheduler = xstrdup(scheduler),
-                              .jobs = jobs,
-                              .budget_ns = budget_s * NS_PER_S,
-                              .turn_ns = 120 * NS_PER_S,
-                              .seed = 7,
-                              .timeout_ms = 1000,
-                              .reward = REWARD_COVERAGE_INTERVAL};
+                         .scheduler = xstrdup(scheduler),
+                         .jobs = jobs,
+                         .budget_ns = budget_s * NS_PER_S,
+                         .turn_ns = 120 * NS_PER_S,
+                         .seed = 7,
+                         .timeout_ms = 1000,
+                         .reward = REWARD_COVERAGE_INTERVAL};
     char *seed = fs_join(dir, "seed");
     assert_int_equal(fs_write_quick(seed, "\1\0", 2, NULL), 0);
     strv_take(&o.seeds, seed);

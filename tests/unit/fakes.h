@@ -16,6 +16,13 @@
 /* What is odd about one turn, so that two campaigns can differ in nothing else. */
 enum fake_odd { ODD_NONE = 0, ODD_EDGES, ODD_NOTHING, ODD_CRASH, ODD_TIME, ODD_END };
 
+/* Arm 0 makes its finds heavy: of that many bytes (6 or more), running that long. */
+enum fake_heavy {
+    HEAVY_NONE = 0,
+    HEAVY_TOO,
+    HEAVY_ONLY
+}; /* beside the light ones; instead of them */
+
 struct fakes {
     int n_arms;
     struct table table;
@@ -27,6 +34,8 @@ struct fakes {
     uint16_t
         stray; /* whoever is stopped, or killed between two turns, saves an input of this depth, the
                      * next one of the next depth; 0: nobody does */
+    enum fake_heavy heavy;
+    uint32_t heavy_bytes, heavy_us;
     uint64_t odd_turn; /* this turn of the campaign, from 1, is odd */
     enum fake_odd odd;
     uint64_t resumes; /* turns begun */
@@ -45,7 +54,7 @@ int fakes_fresh_dir(void **state);
 int fakes_remove_dir(void **state);
 /* A campaign in DIR/out of arms f0, f1, ... with turns of 120 s. */
 struct settings fakes_options(const char *dir, const char *scheduler, int arms, int jobs,
-                                   int64_t budget_s);
+                              int64_t budget_s);
 /* It from its start to its end on virtual time; fails the test when it fails. */
 void fakes_run(struct fakes *f, struct settings o, struct tally *out);
 /* The journal of DIR/out once more, under another scheduler when that is not NULL. */

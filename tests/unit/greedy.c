@@ -1,7 +1,6 @@
 /* greedy: the worked example of docs/ADDING_A_SCHEDULER.md, compiled from that page, is a scheduler. */
 #include "sched/sched.h"
 
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "sched_world.h"
+#include "sched_saved.h"
 
 extern const struct sched_ops sched_greedy;
 
@@ -46,24 +45,11 @@ static void it_prefers_the_best(void **state)
     sched_free(s);
 }
 
-static void saved_it_goes_on(void **state)
+static void saved_state_is_the_whole_state(void **state)
 {
     (void)state;
     struct sched *both[] = {greedy(6, NULL), greedy(6, NULL)};
-    struct world w;
-    struct buf saved = BUF_INIT(1 << 16);
-    world_start(&w, 6, 1);
-    for (int i = 0; i < 100; i++)
-        world_step(&w, both, 1);
-    sched_save(both[0], &saved);
-    assert_int_equal(sched_load(both[1], saved.p, saved.len, NULL), 0);
-    for (int i = 0; i < 100; i++)
-        world_step(&w, both, 2);
-    assert_int_equal(sched_load(both[1], saved.p, saved.len - 1, NULL), -EBADMSG);
-    buf_free(&saved);
-    sched_free(both[0]);
-    sched_free(both[1]);
-    world_end(&w);
+    expect_saved(both, 100);
 }
 
 static void it_explains_itself(void **state)
@@ -89,7 +75,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_prefers_the_best),
-        cmocka_unit_test(saved_it_goes_on),
+        cmocka_unit_test(saved_state_is_the_whole_state),
         cmocka_unit_test(it_explains_itself),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,8 +1,8 @@
 /* phase: Method I against an independent computation, and the figures that the paper derives from it. */
 #include "base/die.h"
-#include "context/stats.h"
 #include "sched/sched.h"
 #include "sched/schedulers.h"
+#include "stats/series.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -340,36 +340,6 @@ static void options_are_checked(void **state)
     expect_refused_option("warm=1", "window, tau, alpha, warmup");
 }
 
-/* Damage that leaves the length right: a reward that is no number, a generator without a state, a
- * count that does not fit the window. */
-static void damaged_state_is_refused(void **state)
-{
-    (void)state;
-    struct sched *s = world_sched("phase", 1, 1, NULL),
-                 *shorter = world_sched("phase", 1, 1, "window=5");
-    for (int i = 0; i < 10; i++)
-        learn(s, 0, 0.5);
-    struct buf good = BUF_INIT(1 << 16);
-    sched_save(s, &good);
-    const size_t head = 2 + sizeof "phase"; /* version, arms, name; then 32 + 8 + 8 + 10 x 8 */
-    assert_int_equal(good.len, head + 128);
-    const struct {
-        size_t at, n;
-        int byte;
-    } damage[] = {{head, 32, 0}, {head + 40, 1, 11}, {head + 40, 1, 9}, {head + 48 + 72, 8, 0xff}};
-    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
-        char *bad = xmemdup(good.p, good.len);
-        memset(bad + damage[i].at, damage[i].byte, damage[i].n);
-        assert_int_equal(sched_load(s, bad, good.len, NULL), -EBADMSG);
-        free(bad);
-    }
-    assert_int_equal(sched_load(shorter, good.p, good.len, NULL), -EBADMSG);
-    assert_int_equal(sched_load(s, good.p, good.len, NULL), 0);
-    buf_free(&good);
-    sched_free(s);
-    sched_free(shorter);
-}
-
 static void words_say_why(void **state)
 {
     (void)state;
@@ -397,8 +367,7 @@ int main(void)
         cmocka_unit_test(scale_of_the_draw),     cmocka_unit_test(trend_of_a_window),
         cmocka_unit_test(verdict_turns_at_five), cmocka_unit_test(warmup_in_the_drawn_order),
         cmocka_unit_test(ties_favour_nobody),    cmocka_unit_test(order_is_that_of_completion),
-        cmocka_unit_test(options_are_checked),   cmocka_unit_test(damaged_state_is_refused),
-        cmocka_unit_test(words_say_why),
+        cmocka_unit_test(options_are_checked),   cmocka_unit_test(words_say_why),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

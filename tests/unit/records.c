@@ -684,7 +684,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: unit-records DIR [NAME...]\n");
         return 2;
     }
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (!wanted(argv + 2, table[i].name))
             continue;

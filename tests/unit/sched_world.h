@@ -126,6 +126,7 @@ static inline void world_complete(struct world *w, struct sched **s, int n)
     struct gain gain;
     ledger_add_turn(&w->map, ++w->round, d.choice, &(struct edges){ids, 3}, 1, &gain);
     struct sched_outcome o = {.now_ns = w->now,
+                              .cost_ns = w->now - d.now_ns,
                               .reward = world_reward(w),
                               .new_edges = gain.fresh.n,
                               .crashes = rng_below(&w->rng, 9) == 0,

@@ -1,5 +1,5 @@
-/* shares: autofz and legion against tests/vectors/shares.py, saved and loaded anywhere, at any size; what
- * both say and refuse.  By hand: deal.c, autofz.c, legion.c. */
+/* shares: autofz and legion against tests/vectors/shares.py, at any size; what both say and refuse.  By
+ * hand: deal.c, autofz.c, legion.c. */
 #include "base/die.h"
 #include "base/rng.h"
 #include "base/str.h"
@@ -24,12 +24,6 @@
 struct tale {
     struct sched *s;
     bool legion;
-    uint64_t seed;
-    int arms, workers;
-    int64_t turn_ns;
-    char *opts;
-    bool swaps; /* before every decision the scheduler is saved, and a new one goes on */
-    struct rng rng;
     struct table table;
     struct ledger map;
     struct decision *d; /* of every pick */
@@ -44,26 +38,17 @@ static void tale_end(struct tale *t)
     sched_free(t->s);
     free(t->table.funcs);
     free(t->table.edges);
-    free(t->opts);
     free(t->d);
-    *t = (struct tale){.swaps = t->swaps, .rng = t->rng};
-}
-
-static struct sched *another(const struct tale *t)
-{
-    return make_seeded(t->legion ? "legion" : "autofz", t->seed, t->arms, t->workers, t->turn_ns,
-                       t->opts, &t->table);
+    *t = (struct tale){0};
 }
 
 static void tale_make(struct tale *t, struct vectors *v, bool legion)
 {
     tale_end(t);
-    t->seed = (uint64_t)vectors_int(v);
-    t->arms = (int)vectors_int(v);
-    t->workers = (int)vectors_int(v);
-    t->turn_ns = vectors_int(v);
-    const char *opts = vectors_word(v);
-    t->opts = strcmp(opts, "-") ? xstrdup(opts) : NULL;
+    uint64_t seed = (uint64_t)vectors_int(v);
+    int arms = (int)vectors_int(v), workers = (int)vectors_int(v);
+    int64_t turn_ns = vectors_int(v);
+    char *opts = xstrdup(vectors_word(v));
     t->legion = legion;
     if (legion) {
         assert_string_equal(vectors_word(v), "table");
@@ -79,7 +64,9 @@ static void tale_make(struct tale *t, struct vectors *v, bool legion)
         }
         ledger_init(&t->map, &t->table);
     }
-    t->s = another(t);
+    t->s = make_seeded(legion ? "legion" : "autofz", seed, arms, workers, turn_ns,
+                       strcmp(opts, "-") ? opts : NULL, &t->table);
+    free(opts);
 }
 
 static struct edges *read_sets(struct vectors *v, size_t *n)
@@ -112,64 +99,10 @@ static void check_facts(const struct tale *t, const struct decision *d, struct v
                      (int64_t)t->n);
 }
 
-static void expect_state(const struct sched *s, const struct buf *want)
-{
-    struct buf b = BUF_INIT(1 << 20);
-    sched_save(s, &b);
-    assert_int_equal(b.len, want->len);
-    assert_memory_equal(b.p, want->p, b.len);
-    buf_free(&b);
-}
-
-/* Cut short it is refused and changes nothing; with other bytes it is refused or at least of use. */
-static void damage(struct tale *t, const struct buf *saved)
-{
-    struct sched *s = another(t);
-    struct buf fresh = BUF_INIT(1 << 20);
-    sched_save(s, &fresh);
-    for (size_t n = 0; n < saved->len; n++)
-        assert_int_equal(sched_load(s, saved->p, n, NULL), -EBADMSG);
-    expect_state(s, &fresh);
-    char *bytes = xmalloc(saved->len + 1);
-    memcpy(bytes, saved->p, saved->len);
-    bytes[saved->len] = 0;
-    assert_int_equal(sched_load(s, bytes, saved->len + 1, NULL), -EBADMSG);
-    for (int i = 0; i < 300; i++) {
-        size_t at = (size_t)rng_below(&t->rng, saved->len);
-        bytes[at] = (char)rng_u64(&t->rng);
-        int rc = sched_load(s, bytes, saved->len, NULL);
-        assert_true(rc == 0 || rc == -EBADMSG);
-        struct decision d;
-        decision_ask(&d, t->arms, 1, 0, 0, 0);
-        sched_pick(s, &d);
-        assert_in_range(d.choice, 0, t->arms - 1);
-        bytes[at] = saved->p[at];
-    }
-    free(bytes);
-    buf_free(&fresh);
-    sched_free(s);
-}
-
-static void swap(struct tale *t)
-{
-    struct buf saved = BUF_INIT(1 << 20);
-    struct sched *s = another(t);
-    sched_save(t->s, &saved);
-    assert_int_equal(sched_load(s, saved.p, saved.len, NULL), 0);
-    expect_state(s, &saved);
-    if (t->n % 40 == 7)
-        damage(t, &saved);
-    sched_free(t->s);
-    t->s = s;
-    buf_free(&saved);
-}
-
 static void check_pick(struct tale *t, struct vectors *v)
 {
     if (t->n == t->cap)
         t->d = xrealloc(t->d, (t->cap = t->cap ? 2 * t->cap : 64) * sizeof *t->d);
-    if (t->swaps)
-        swap(t);
     struct decision *d = &t->d[t->n++];
     int64_t now = vectors_int(v);
     decision_ask(d, t->s->n_arms, t->n, 0, now, (uint64_t)vectors_int(v));
@@ -233,8 +166,10 @@ static void check_whole(struct vectors *v)
     expect_cores(seed, weight, n, slots, cores);
 }
 
-static void tell(struct tale *t)
+static void the_oracle_agrees(void **state)
 {
+    (void)state;
+    struct tale tale = {0}, *t = &tale;
     struct vectors v;
     int picks = 0, cores = 0;
     vectors_open(&v, "shares.txt");
@@ -258,20 +193,6 @@ static void tell(struct tale *t)
     assert_int_equal(picks, PICKS);
     tale_end(t);
     vectors_close(&v);
-}
-
-static void the_oracle_agrees(void **state)
-{
-    (void)state;
-    tell(&(struct tale){0});
-}
-
-static void saved_anywhere_it_goes_on(void **state)
-{
-    (void)state;
-    struct tale t = {.swaps = true};
-    rng_seed(&t.rng, 21);
-    tell(&t);
 }
 
 /* --- any size ------------------------------------------------------------------------------ */
@@ -372,7 +293,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oracle_agrees),
-        cmocka_unit_test(saved_anywhere_it_goes_on),
         cmocka_unit_test(any_number_of_arms_and_workers),
         cmocka_unit_test(it_says_why),
         cmocka_unit_test(wrong_options_are_refused),

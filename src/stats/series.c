@@ -1,10 +1,10 @@
-/* stats: mean, variance, slopes and Mann-Kendall of a short series.  Knows nothing of rewards. */
-#include "context/stats.h"
+/* series: mean, variance, median, slopes and Mann-Kendall of one series.  Knows nothing of rewards. */
+#include "stats/series.h"
 
 #include "base/die.h"
-#include "context/context.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 double stats_mean(const double *x, int n)
 {
@@ -59,6 +59,7 @@ double stats_mann_kendall(const double *x, int n)
 {
     int s = 0;
     double variance = variance_term(n);
+    BUG_ON(n > SERIES_PAIRS_MAX);
     for (int i = 0; i < n; i++) {
         for (int j = i + 1; j < n; j++)
             s += (x[j] > x[i]) - (x[j] < x[i]);
@@ -93,12 +94,18 @@ static void narrow(double *x, int *lo, int *hi, int k)
         *lo = *hi = k;
 }
 
-/* Orders x only as far as needed; n > 0. */
-static double take_median(double *x, int n)
+double stats_select(double *x, int n, int k)
 {
-    int lo = 0, hi = n - 1, k = n / 2;
+    int lo = 0, hi = n - 1;
     while (lo < hi)
         narrow(x, &lo, &hi, k);
+    return x[k];
+}
+
+double stats_median(double *x, int n)
+{
+    int k = n / 2;
+    stats_select(x, n, k);
     if (n % 2)
         return x[k];
     double below = x[0]; /* the largest of the lower half */
@@ -109,24 +116,31 @@ static double take_median(double *x, int n)
 
 double stats_theil_sen(const double *x, int n)
 {
-    double slopes[CONTEXT_WINDOW * (CONTEXT_WINDOW - 1) / 2];
+    double few[SERIES_SHORT * (SERIES_SHORT - 1) / 2], *slopes = few;
     int pairs = 0;
-    BUG_ON(n > CONTEXT_WINDOW);
+    if (n < 2)
+        return 0;
+    BUG_ON(n > SERIES_PAIRS_MAX);
+    if (n > SERIES_SHORT)
+        slopes = xmalloc(sizeof *slopes * (size_t)n * (size_t)(n - 1) / 2);
     for (int i = 0; i < n; i++)
         for (int j = i + 1; j < n; j++)
             slopes[pairs++] = (x[j] - x[i]) / (j - i);
-    return pairs ? take_median(slopes, pairs) : 0;
+    double slope = stats_median(slopes, pairs);
+    if (slopes != few)
+        free(slopes);
+    return slope;
 }
 
 double stats_residual_variance(const double *x, int n, double slope)
 {
-    double left[CONTEXT_WINDOW], sum = 0;
+    double left[SERIES_SHORT], sum = 0;
     if (n < 3)
         return 0;
-    BUG_ON(n > CONTEXT_WINDOW);
+    BUG_ON(n > SERIES_SHORT);
     for (int i = 0; i < n; i++)
         left[i] = x[i] - slope * i;
-    double intercept = take_median(left, n);
+    double intercept = stats_median(left, n);
     for (int i = 0; i < n; i++) {
         double r = x[i] - slope * i - intercept;
         sum += r * r;

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Carol against bare afl-fuzz on libxml2 and libpng: gain over the seeds and area under the curve, in pairs.
+#
+#   bench/versus.sh [options] [-- OPTIONS of carol fuzz]     CAROL=path of carol
+#   bench/versus.sh --name equal --seconds 120 --trials 4 -- --scheduler equal
+#
+# Needs two cores with nothing else on them.  A trial takes as long as --seconds says (600) and some for
+# measuring; there are three per target.  It can be stopped at any time: the same command goes on.  Results are
+# in build/versus/NAME.csv.  --cores 2: two cores a side, one side after the other, afl-fuzz with -M and -S.
+# --rival cmplog: afl-fuzz with a CmpLog build.
+set -euo pipefail
+exec python3 "$(dirname "$0")/versus.py" "$@"

@@ -1,0 +1,436 @@
+/* exchange: who is given what: everything in order under `--share all`, what is worth it under `worth`. */
+#include "fakes.h"
+
+#include "base/die.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "journal/exchange.h"
+#include "journal/worth.h"
+#include "store_kit.h"
+
+#include <sqlite3.h>
+
+/* --- the record as text ------------------------------------------------------------------------ */
+
+static void add_value(struct buf *b, sqlite3_stmt *q, int i)
+{
+    int n = sqlite3_column_bytes(q, i);
+    if (sqlite3_column_type(q, i) == SQLITE_BLOB)
+        buf_add(b, sqlite3_column_blob(q, i), (size_t)n);
+    else
+        buf_str(b, n ? (const char *)sqlite3_column_text(q, i) : "");
+    buf_str(b, "|");
+}
+
+/* What a query says of the campaign, rows and all, in 16 hex digits. */
+static void print_of(const char *sql, char out[17])
+{
+    char *path = str_fmt("%s/out/carol.db", fakes_dir);
+    struct buf b = BUF_INIT((size_t)1 << 26);
+    struct digest h;
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+    while (sqlite3_step(q) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(q); i++)
+            add_value(&b, q, i);
+        buf_str(&b, "\n");
+    }
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+    hash_bytes(b.p, b.len, &h);
+    for (int i = 0; i < 8; i++)
+        snprintf(out + 2 * i, 3, "%02x", h.b[i]);
+    buf_free(&b);
+    free(path);
+}
+
+static int64_t ask(const char *sql)
+{
+    char *out = fs_join(fakes_dir, "out");
+    int64_t n = kit_query(out, sql);
+    free(out);
+    return n;
+}
+
+/* Campaigns that share everything, the paper's way, are what they were before there was a choice. */
+static void all_is_as_it_was(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *print;
+    } golden[] = {
+        {"SELECT id, state, round, at_decision, arm, slot, instance, start_ns, end_ns, offered, "
+         "taken,"
+         " inputs, new_edges, crashes, raw, reward FROM turns ORDER BY id",
+         "9cadc4306c3d50e9"},
+        {"SELECT turn, data FROM decisions ORDER BY turn", "b5fac5c258b602ef"},
+        {"SELECT id, instance, seed, turn, delivered FROM imports ORDER BY id", "c2ba33ab63c46e65"},
+        {"SELECT id, hash, size, instance, turn, parent, name, state, status, round, share, edges"
+         " FROM seeds ORDER BY id",
+         "3fbbf5d4a55ea039"},
+    };
+    struct fakes f;
+    struct tally a;
+    fakes_init(&f, 4);
+    fakes_run(&f, fakes_options(fakes_dir, "contextual", 4, 3, 4 * 3600), &a);
+    assert_true(f.imports > 100);
+    for (size_t i = 0; i < sizeof golden / sizeof *golden; i++) {
+        char print[17];
+        print_of(golden[i].sql, print);
+        assert_string_equal(print, golden[i].print);
+    }
+    fakes_free(&f);
+}
+
+/* Records from before there was a choice do not have the setting. */
+static void without_the_setting_it_is_all(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    struct settings o = fakes_options(fakes_dir, "equal", 3, 1, 3600);
+    char *path = str_fmt("%s/out/carol.db", fakes_dir);
+    sqlite3 *db;
+    fakes_init(&f, 3);
+    fakes_run(&f, o, &a);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DELETE FROM settings WHERE key = 'share'", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_changes(db), 1);
+    sqlite3_close(db);
+    o = fakes_options(fakes_dir, "equal", 3, 1, 2 * 3600);
+    o.resume = o.budget_given = true;
+    o.share = SHARE_WORTH;
+    uint64_t turns = a.turns;
+    fakes_run(&f, o, &a);
+    assert_true(a.turns > turns);
+    assert_int_equal(f.doubles, 0);
+    assert_int_equal(ask("SELECT min(shared) > 0 FROM instances"), 1); /* in order of sharing */
+    free(path);
+    fakes_free(&f);
+}
+
+/* --- campaigns that share what is worth it ------------------------------------------------------ */
+
+static struct settings worth(int arms, int jobs, int64_t budget_s)
+{
+    struct settings o = fakes_options(fakes_dir, "random", arms, jobs, budget_s);
+    o.share = SHARE_WORTH;
+    return o;
+}
+
+#define HEAVY_SEEDS "SELECT count(*) FROM seeds WHERE size > 2 AND instance > 0"
+#define HEAVY_IMPORTS                                                                              \
+    "SELECT count(*) FROM imports i JOIN seeds s ON s.id = i.seed WHERE s.size > 2"
+#define OWN_IMPORTS                                                                                \
+    "SELECT count(*) FROM imports i JOIN seeds s ON s.id = i.seed WHERE s.instance = i.instance"
+
+/* Edges covered in the end. */
+static uint32_t run_heavy(enum fake_heavy heavy, uint32_t bytes, uint32_t us)
+{
+    struct fakes f;
+    struct tally a;
+    char *out = fs_join(fakes_dir, "out");
+    assert_int_equal(fs_remove_tree(out, NULL), 0);
+    free(out);
+    fakes_init(&f, 3);
+    f.heavy = heavy;
+    f.heavy_bytes = bytes;
+    f.heavy_us = us;
+    fakes_run(&f, worth(3, 2, 4 * 3600), &a);
+    assert_int_equal(f.doubles, 0);
+    assert_int_equal(ask(OWN_IMPORTS), 0);
+    fakes_free(&f);
+    return a.edges;
+}
+
+static void what_is_heavy_and_brings_nothing_is_offered_to_nobody(void **state)
+{
+    (void)state;
+    static const uint32_t heavy[][2] = {{6, 300}, {6, 50000}, {2001, 10}, {30000, 10}};
+    for (size_t i = 0; i < sizeof heavy / sizeof *heavy; i++) {
+        assert_true(run_heavy(HEAVY_TOO, heavy[i][0], heavy[i][1]) > 50);
+        assert_true(ask(HEAVY_SEEDS) > 10);
+        assert_int_equal(ask(HEAVY_SEEDS " AND share IS NOT NULL"), 0);
+        assert_int_equal(ask(HEAVY_IMPORTS), 0);
+    }
+    assert_true(run_heavy(HEAVY_TOO, 2000, 200) > 50); /* that is not heavy */
+    assert_true(ask(HEAVY_IMPORTS) > 10);
+}
+
+/* Without what arm 0 finds nobody else gets on. */
+static void what_alone_has_an_edge_is_offered(void **state)
+{
+    (void)state;
+    assert_true(run_heavy(HEAVY_ONLY, 8000, 1000) > 50);
+    assert_true(ask(HEAVY_IMPORTS) > 10);
+    assert_in_range(run_heavy(HEAVY_ONLY, 8001, 10), 2, 6);
+    assert_int_equal(ask(HEAVY_IMPORTS), 0);
+    assert_in_range(run_heavy(HEAVY_ONLY, 6, 1001), 2, 6);
+    assert_int_equal(ask(HEAVY_IMPORTS), 0);
+}
+
+/* Drop the supervisor after a number of loop steps, as kill -9 would, and resume; many times. */
+static void given_once_whatever_happens(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct replay r;
+    struct tally a;
+    struct err e = {0};
+    fakes_init(&f, 4);
+    f.heavy = HEAVY_TOO;
+    f.heavy_bytes = 1000;
+    f.heavy_us = 100;
+    for (int life = 0; life < 120; life++) {
+        struct settings o = worth(4, 3, 8 * 3600);
+        o.resume = life > 0;
+        o.share = life > 0 ? SHARE_ALL : SHARE_WORTH; /* the record knows */
+        struct loop *l = loop_new_virtual(life * 1000 * NS_PER_S);
+        struct campaign_env env = fakes_env(&f, l);
+        struct campaign *c = NULL;
+        if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_begin(c, &e) < 0)
+            fail_msg("life %d: %s", life, e.msg);
+        for (int step = 0; step < 1 + life && loop_step(l, -1); step++)
+            ;
+        campaign_free(c);
+        loop_free(l);
+    }
+    f.lost_answers = 3;
+    struct settings o = worth(4, 3, 8 * 3600);
+    o.resume = true;
+    fakes_run(&f, o, &a);
+    assert_int_equal(f.doubles, 0);
+    assert_true(a.edges > 50);
+    assert_true(f.imports > 50);
+    assert_int_equal(ask(OWN_IMPORTS), 0);
+    fakes_replay(&f, fakes_dir, NULL, NULL, &r);
+    assert_int_equal(r.mismatch.turn, 0);
+    assert_int_equal(r.matched, r.decisions);
+    assert_true(r.state_equal);
+    replay_free(&r);
+    fakes_free(&f);
+}
+
+/* --- the exchange itself ------------------------------------------------------------------------ */
+
+#define EDGES 1000
+
+struct thing {
+    size_t size;
+    uint32_t cpu_us;
+    uint32_t first, n; /* edges */
+};
+
+/* Initial seeds of these sizes, times and edges; seed numbers count from 1. */
+static void make_shop(struct store *s, const struct thing *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *bytes = xcalloc(1, v[i].size + sizeof i);
+        memcpy(bytes, &i, sizeof i);
+        struct store_seed seed = {.data = bytes, .size = v[i].size, .name = "thing"};
+        struct buf edges = BUF_INIT(1 << 16);
+        uint32_t ids[EDGES];
+        for (uint32_t k = 0; k < v[i].n; k++)
+            ids[k] = v[i].first + k;
+        edges_encode(&(struct edges){ids, v[i].n}, &edges);
+        struct store_result r = {.seed = (int64_t)i + 1,
+                                 .status = 1,
+                                 .cpu_us = v[i].cpu_us,
+                                 .edges = edges.p,
+                                 .edges_size = edges.len,
+                                 .share = true};
+        OK(store_add_seeds(s, &seed, 1, &oops));
+        OK(store_seeds_commit(s, &(struct store_commit){.results = &r, .n = 1}, &oops));
+        buf_free(&edges);
+        free(bytes);
+    }
+}
+
+static struct exchange *load_shop(struct store *s)
+{
+    struct exchange *x = exchange_new(EDGES);
+    OK(exchange_load(x, s, &oops));
+    return x;
+}
+
+/* The next offer to an instance, claimed for a new turn when s is to know of it. */
+static void offer(struct exchange *x, struct store *s, int64_t *instance, bool start, bool claim,
+                  struct exchange_list *out)
+{
+    static int64_t turn;
+    struct exchange_portion p = {
+        .max_inputs = 2000, .max_bytes = SIZE_MAX, .turn_ns = 100 * NS_PER_MS, .start = start};
+    *out = (struct exchange_list){0};
+    OK(exchange_offer(x, s, *instance, &p, out, &oops));
+    if (!claim)
+        return;
+    struct store_turn t = {.id = ++turn, .instance = *instance};
+    struct store_claim c = {.decision = "",
+                            .fuzzer = "f0",
+                            .number = (int)turn,
+                            .chosen = true,
+                            .seeds = out->seeds,
+                            .n_seeds = out->n};
+    struct inputs in = {0};
+    OK(store_order_take(s, &oops));
+    OK(store_turn_begin(s, &t, &c, &in, &oops));
+    store_order_leave(s);
+    assert_int_equal(in.n, out->n);
+    for (size_t i = 0; i < in.n; i++)
+        assert_int_equal(in.v[i].id, out->seeds[i]);
+    inputs_free(&in);
+    exchange_given(x, t.instance);
+    *instance = t.instance;
+}
+
+static void expect(struct exchange_list *l, const int64_t *seeds, size_t n)
+{
+    assert_int_equal(l->n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(l->seeds[i], seeds[i]);
+    free(l->seeds);
+}
+#define EXPECT(l, ...)                                                                             \
+    expect(l, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / 8)
+
+static void small_and_fast_ones_with_edges_come_first(void **state)
+{
+    struct fixture *f = *state;
+    static const struct thing shop[] = {
+        {100, 50, 0, 4}, {10, 10, 0, 2},    {10, 20, 0, 2},
+        {8, 5, 9, 1},    {3000, 900, 0, 5}, {3000, 900, 0, 6},
+    };
+    make_shop(f->s, shop, 6);
+    struct exchange *x = load_shop(f->s);
+    struct exchange_list l;
+    int64_t instance = 0;
+    offer(x, f->s, &instance, true, true, &l);
+    EXPECT(&l, 4, 2, 1); /* 3 brings nothing, 5 and 6 are too much to start with */
+    offer(x, f->s, &instance, false, true, &l);
+    EXPECT(&l, 5, 6);
+    offer(x, f->s, &instance, false, true, &l);
+    EXPECT(&l, 3); /* now there is time for what brings nothing */
+    offer(x, f->s, &instance, false, true, &l);
+    expect(&l, NULL, 0);
+    exchange_free(x);
+}
+
+static void a_heavy_one_whose_edges_came_otherwise_is_never_given(void **state)
+{
+    struct fixture *f = *state;
+    static const struct thing shop[] = {
+        {8, 5, 0, 4}, {8, 6, 20, 4}, {9, 5, 3, 4}, {3000, 900, 0, 5}};
+    make_shop(f->s, shop, 4);
+    struct exchange *x = load_shop(f->s);
+    struct exchange_list l;
+    int64_t instance = 0;
+    offer(x, f->s, &instance, true, true, &l);
+    EXPECT(&l, 1, 3, 2);
+    for (int i = 0; i < 3; i++) {
+        offer(x, f->s, &instance, false, true, &l);
+        expect(&l, NULL, 0);
+    }
+    exchange_free(x);
+}
+
+/* Even if everything is heavy in its own way. */
+static void a_start_corpus_is_never_empty(void **state)
+{
+    struct fixture *f = *state;
+    static const struct thing shop[] = {{10, 90000, 0, 4}, {90000, 10, 0, 4}, {1, 1, 0, 0}};
+    make_shop(f->s, shop, 3);
+    struct exchange *x = load_shop(f->s);
+    struct exchange_list l;
+    int64_t instance = 0;
+    offer(x, f->s, &instance, true, true, &l);
+    EXPECT(&l, 3);
+    exchange_free(x);
+}
+
+/* 40 of 1 ms each: a tenth of 100 ms has no room for one, so few come at a time.  A resume at any of these
+ * moments goes on in the same way. */
+static void portions_are_bounded_and_a_resume_goes_on(void **state)
+{
+    struct fixture *f = *state;
+    struct thing shop[40];
+    for (uint32_t i = 0; i < 40; i++)
+        shop[i] = (struct thing){100 - i, 1000, i, 1};
+    make_shop(f->s, shop, 40);
+    struct exchange *x = load_shop(f->s);
+    struct exchange_list l, again;
+    int64_t instance = 0, seed = 40;
+    size_t given = 0;
+    offer(x, f->s, &instance, true, true, &l);
+    for (size_t portion = l.n; given < 40; portion = l.n) {
+        assert_true(portion == 16 || given + portion == 40);
+        for (size_t i = 0; i < portion; i++)
+            assert_int_equal(l.seeds[i], seed--);
+        given += portion;
+        free(l.seeds);
+        struct exchange *y = load_shop(f->s);
+        offer(y, f->s, &instance, false, false, &again);
+        offer(x, f->s, &instance, false, true, &l);
+        expect(&again, l.seeds, l.n);
+        exchange_free(y);
+    }
+    expect(&l, NULL, 0);
+    exchange_free(x);
+}
+
+static void medians_are_an_eighth_off_at_most(void **state)
+{
+    (void)state;
+    for (uint32_t v = 1; v < 2000000000; v += 1 + v / 7) {
+        struct spread s = {0};
+        assert_int_equal(spread_median(&s), 0);
+        spread_add(&s, 0);
+        spread_add(&s, v);
+        spread_add(&s, UINT32_MAX);
+        uint32_t m = spread_median(&s);
+        assert_true(m <= v && v - m <= v / 8);
+    }
+}
+
+/* What is heavy is heavy compared with the usual. */
+static void slow_targets_have_slow_inputs(void **state)
+{
+    (void)state;
+    struct worth w = {0};
+    assert_int_equal(worth_weigh(&w, 200, 2000), WEIGHT_LIGHT);
+    assert_int_equal(worth_weigh(&w, 201, 2000), WEIGHT_HEAVY);
+    assert_int_equal(worth_weigh(&w, 1, 8001), WEIGHT_TOO_HEAVY);
+    for (int i = 0; i < 5; i++)
+        worth_add(&w, 1024, 65536);
+    assert_int_equal(worth_weigh(&w, 4 * 1024, 8 * 65536), WEIGHT_LIGHT);
+    assert_int_equal(worth_weigh(&w, 4 * 1024 + 1, 65536), WEIGHT_HEAVY);
+    assert_int_equal(worth_weigh(&w, 20 * 1024, 32 * 65536), WEIGHT_HEAVY);
+    assert_int_equal(worth_weigh(&w, 20 * 1024 + 1, 1), WEIGHT_TOO_HEAVY);
+    assert_int_equal(worth_weigh(&w, 1, 32 * 65536 + 1), WEIGHT_TOO_HEAVY);
+}
+
+int main(void)
+{
+    log_set_level(LOG_NONE);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(medians_are_an_eighth_off_at_most),
+        cmocka_unit_test(slow_targets_have_slow_inputs),
+        TEST(small_and_fast_ones_with_edges_come_first),
+        TEST(a_heavy_one_whose_edges_came_otherwise_is_never_given),
+        TEST(a_start_corpus_is_never_empty),
+        TEST(portions_are_bounded_and_a_resume_goes_on),
+        cmocka_unit_test_setup_teardown(all_is_as_it_was, fakes_fresh_dir, fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(without_the_setting_it_is_all, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(what_is_heavy_and_brings_nothing_is_offered_to_nobody,
+                                        fakes_fresh_dir, fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(what_alone_has_an_edge_is_offered, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(given_once_whatever_happens, fakes_fresh_dir,
+                                        fakes_remove_dir),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
