@@ -261,6 +261,9 @@ class Fold:
         for s in self.r.found_in.get(turn.id, []):
             ran = s.state == MEASURED and s.status in (RAN, EXITED)
             new = not self.r.new_only or any(e not in self.ledger.first for e in self.r.edges[s.id])
+            if self.r.worth:  # which of them are light (METHOD R19a) tests/unit/exchange.c computes
+                self.report.check("shared runs through", s.share is None or ran and new, f"seed {s.id}")
+                continue
             self.report.same("shared" + (" new only" if self.r.new_only else ""), f"seed {s.id}, status {s.status}",
                              s.share is not None, ran and new)
 

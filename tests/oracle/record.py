@@ -103,6 +103,7 @@ class Record:
         self.workers = int(self.settings["jobs"])
         self.turn_ns = int(self.settings["turn_ns"])
         self.reward = REWARDS[self.settings["reward"]]
+        self.worth = self.settings["share"] == "worth"
         self.new_only = self.settings["neutral_filter"] == "1"
         self.table = Table(table or self.own_table())
         self.turn = {t.id: t for t in self.turns}

@@ -8,6 +8,7 @@ import math
 import bandfuzz
 import contextual
 import phase
+import rate
 import shares
 from oracle import Xoshiro, drawn_order
 from record import COMMITTED
@@ -240,6 +241,28 @@ class Bandfuzz(Drawing):
             self.arrived.append((turn.arm, turn.end_ns, r))
 
 
+class Rate(Model):
+    """The one that wants edges quickly: sums over all that completed, by age."""
+
+    def __init__(self, record, report):
+        super().__init__(record, report)
+        opts = {k: v if k == "context" else float(v) for k, v in self.opts.items()}
+        self.world = rate.Rate(self.number, self.arms, record.turn_ns / 1e9, opts)
+
+    def decide(self, d):
+        choice, rows = self.world.pick(d.t, d.worker, sum(1 << a for a in d.dropped), d.signals)
+        for a, row in enumerate(rows):
+            for what, logged, computed in zip(("level", "width", "noise", "draw"),
+                                              (d.mean[a], d.width[a], d.noise[a], d.draw[a]), row):
+                self.number_of(what, d, a, logged, computed)
+        self.choice(d, choice)
+
+    def complete(self, turn, d, sets):
+        if turn.state == COMMITTED:
+            self.world.learn(turn.id, turn.slot, turn.arm, d.signals[turn.arm], turn.new_edges,
+                             turn.end_ns - turn.start_ns, turn.died)
+
+
 class Shares(Model):
     """autofz and legion: cores by shares, phases and rounds by the clock."""
 
@@ -290,4 +313,4 @@ def model(record, report):
     if name == "legion" and any(t.round and t.state != COMMITTED for t in record.turns):
         return Model(record, report)  # what it makes of inputs of void and late turns is written nowhere
     return {"equal": Equal, "random": Random, "single": Single, "contextual": Contextual, "phase": Phase,
-            "bandfuzz": Bandfuzz, "autofz": Autofz, "legion": Legion}.get(name, Model)(record, report)
+            "bandfuzz": Bandfuzz, "rate": Rate, "autofz": Autofz, "legion": Legion}.get(name, Model)(record, report)

@@ -335,7 +335,7 @@ static void without_a_queue_it_starts_anew(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
         T(targets_of_every_kind),

@@ -195,7 +195,7 @@ static void its_state_adds_up(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_decision_names_its_fuzzers),
         cmocka_unit_test(signals_that_decided_are_named),

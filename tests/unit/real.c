@@ -74,7 +74,7 @@ static void put_build(bool table)
     put("build/afl/t.dict", "\"word\"\n", 7);
     put("build/afl/t_seed_corpus.zip", "", 0);
     put_table();
-    assert_int_equal(manifest_save(&m, NULL), 0);
+    assert_int_equal(manifest_save_all(&m, 1, NULL, NULL), 0);
     free(m.family[FAMILY_AFL].binary);
     free(m.family[FAMILY_NEUTRAL].binary);
     free(m.dict);
@@ -254,7 +254,7 @@ static void a_simulated_one_does_not_go_on(void **state)
 
 int main(void)
 {
-    log_set_level(LOG_ERROR);
+    log_set_level(LOG_NONE);
 #define T(name) cmocka_unit_test_setup_teardown(name, make, temp_dir_remove)
     const struct CMUnitTest tests[] = {
         T(what_is_left_open_comes_from_the_build),

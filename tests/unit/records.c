@@ -472,6 +472,11 @@ static void bandfuzz(void)
     live_often(options("bandfuzz", 2, 5 * 3600), "bandfuzz", 2, 5, 5 * 3600);
 }
 
+static void rate(void)
+{
+    live_often(options("rate", 2, 2 * 3600), "rate", 2, 5, 3600);
+}
+
 static void autofz(void)
 {
     live_often(options("autofz", 3, 2 * 3600), "autofz", 3, 6, 3600);
@@ -492,6 +497,14 @@ static void random_new_only(void)
     o.share_new_only = true;
     o.reward = REWARD_FRONTIER_BRANCH;
     live_often(o, "random", 4, 8, 2 * 3600);
+}
+
+/* Each gets what is worth it. */
+static void worth(void)
+{
+    struct settings o = options("equal", 2, 3600);
+    o.share = SHARE_WORTH;
+    live_often(o, "equal", 2, 4, 3600);
 }
 
 static void single(void)
@@ -651,9 +664,11 @@ static const struct {
     {"contextual_alone", 3, contextual_alone},
     {"phase", 3, phase},
     {"bandfuzz", 3, bandfuzz},
+    {"rate", 4, rate},
     {"autofz", 4, autofz},
     {"legion", 4, legion},
     {"random_new_only", 2, random_new_only},
+    {"worth", 3, worth},
     {"single", 2, single},
     {"deaths", 3, deaths},
     {"never_three_in_a_row", 3, never_three_in_a_row},
