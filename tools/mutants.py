@@ -210,6 +210,7 @@ class Lab:
 
     def measured(self):
         for b in (self.counted, self.build):
+            self.ninja(b, "build.ninja")  # tests may have been added
             targets = {target for _, _, made in self.listed(b) for target in made}
             code, out = self.ninja(b, *([] if self.system else targets))  # system tests need the runtimes, too
             if code:
