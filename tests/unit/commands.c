@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -274,13 +275,15 @@ static void what_it_was_removing_goes_back(void **state)
 {
     (void)state;
     struct live *lv = killed();
-    put("i/out/default/queue/id:000000,time:0", "a");
-    put("i/out/default/_resume/id:000000,time:0", "other");
-    put("i/out/default/_resume/id:000001,time:1", "b");
+    put("i/out/default/queue/id:000001,time:1", "a");
+    put("i/out/default/_resume/id:000000,time:0", "first");
+    put("i/out/default/_resume/id:000001,time:1", "other");
+    put("i/out/default/_resume/id:000002,time:2", "b");
     command(lv, true);
     assert_false(there("i/out/default/_resume"));
-    assert_string_equal(content("i/out/default/queue/id:000000,time:0"), "a");
-    assert_string_equal(content("i/out/default/queue/id:000001,time:1"), "b");
+    assert_string_equal(content("i/out/default/queue/id:000000,time:0"), "first");
+    assert_string_equal(content("i/out/default/queue/id:000001,time:1"), "a");
+    assert_string_equal(content("i/out/default/queue/id:000002,time:2"), "b");
     lv->in.ops->free(&lv->in);
 }
 
@@ -328,6 +331,11 @@ static void without_a_queue_it_starts_anew(void **state)
     char *in = fs_join(home, "i/in");
     assert_int_equal(fs_list(in, &names, NULL), 0);
     assert_int_equal(names.n, 1);
+    char *only = fs_join(in, names.v[0]);
+    struct stat st;
+    assert_int_equal(stat(only, &st), 0);
+    assert_int_equal(st.st_size, 1);
+    free(only);
     strv_free(&names);
     free(in);
     lv->in.ops->free(&lv->in);

@@ -91,6 +91,12 @@ static void all_that_is_stored_is_pruned(void **state)
     harvest_free(&h);
     assert_int_equal(files_in(w, "new"), 0);
     assert_int_equal(files_in(w, "crash"), 1); /* honggfuzz would find it again */
+    put(w, "new", NAME_5,
+        "first"); /* as it does with these; the list of a new supervisor is whole */
+    put(w, "new", NAME_6, "second");
+    open_in(w, "3");
+    assert_int_equal(harvest(w, &h, true), 0);
+    harvest_free(&h);
 }
 
 static void an_empty_crash_waits_for_its_bytes(void **state)

@@ -97,6 +97,15 @@ static int arm_command(struct live *lv, bool again, struct strv *argv, struct st
     return 0;
 }
 
+static int arm_deliver(struct live *lv, const struct input *inputs, size_t n, struct err *e)
+{
+    (void)lv;
+    (void)inputs;
+    (void)n;
+    (void)e;
+    return 0;
+}
+
 static unsigned lines; /* "ready to play" */
 
 static void arm_line(struct live *lv, const char *line)
@@ -115,6 +124,7 @@ static const struct arm arm_played = {.name = "played",
                                       .prepare = arm_prepare,
                                       .command = arm_command,
                                       .taken = arm_taken,
+                                      .deliver = arm_deliver,
                                       .line = arm_line};
 
 /* --- the supervisor ----------------------------------------------------------------------------------- */
@@ -291,6 +301,8 @@ static void a_turn_can_be_cut(void **state)
     assert_int_equal(next_event(), INSTANCE_READY);
     for (int i = 0; i < 2; i++) {
         struct harvest h = {0};
+        struct input two[2] = {{1, "a", 1}, {2, "b", 1}};
+        assert_int_equal(t.in->ops->deliver(t.in, 1, two, 2, NULL), 0); /* the same batch: once */
         resume(0, 600000);
         assert_int_equal(t.in->ops->harvest(t.in, &h, NULL), -EBUSY); /* it may be writing */
         rest(30);
@@ -298,6 +310,7 @@ static void a_turn_can_be_cut(void **state)
         assert_int_equal(next_event(), INSTANCE_PARKED);
         assert_true(t.in->report.active_ns >= 30 * NS_PER_MS);
         assert_true(t.in->report.active_ns < 600000 * NS_PER_MS);
+        assert_int_equal(t.in->report.offered, i ? 0 : 2);
         assert_true(t.in->report.park_ns <= t.in->report.active_ns - 30 * NS_PER_MS);
     }
     assert_int_equal(((struct live *)t.in)->p->by_signal, 0);

@@ -39,6 +39,8 @@ static struct run {
     struct timer timer; /* armed while it starts up */
 } runs[32];
 
+static bool awake; /* no input sleeps */
+
 static void add_find(struct harvest *h, enum find_kind kind, uint16_t depth, enum mark mark,
                      unsigned char number)
 {
@@ -59,7 +61,7 @@ static void add_more(struct harvest *h, uint16_t depth)
 {
     for (unsigned char i = 0; depth % 10 == 3 && i < 1 + depth / 10 % 7; i++)
         add_find(h, FIND_HANG, depth, HANG, i);
-    if (depth % 5 == 1)
+    if (depth % 5 == 1 && !awake)
         add_find(h, FIND_SEED, depth, SLOW, 0);
     if (depth % 6 == 1)
         add_find(h, FIND_SEED, depth, LEAVES, 0);
@@ -452,6 +454,15 @@ static void equal(void)
     go_on("equal", 1, 4 * 3600, -1);
 }
 
+/* Hangs of which none sleeps: more are measured as time goes on. */
+static void hangs(void)
+{
+    awake = true;
+    limit_ms = 10000;
+    live(options("equal", 1, 6 * 3600), -1);
+    awake = false;
+}
+
 static void contextual(void)
 {
     live_often(options("contextual", 3, 4 * 3600), "contextual", 3, 9, 3 * 3600);
@@ -660,6 +671,7 @@ static const struct {
     void (*make)(void);
 } table[] = {
     {"equal", 3, equal},
+    {"hangs", 3, hangs},
     {"contextual", 4, contextual},
     {"contextual_alone", 3, contextual_alone},
     {"phase", 3, phase},
