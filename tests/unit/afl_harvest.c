@@ -149,13 +149,29 @@ static void imports_are_not_finds(void **state)
     harvest_free(&h);
 }
 
+static void numbers_may_be_large(void **state)
+{
+    struct world *w = *state;
+    struct harvest h = {0};
+    put(w, "queue", "id:123456,src:098765,time:1,execs:1,op:havoc", "a");
+    assert_int_equal(w->in->ops->harvest(w->in, &h, NULL), 0);
+    assert_int_equal(h.n, 1);
+    assert_int_equal(h.finds[0].entry, 123456);
+    assert_int_equal(h.finds[0].parent_entry, 98765);
+    harvest_free(&h);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(numbers_of_crashes_are_not_unique),  T(every_life_is_read_to_its_end),
-        T(an_empty_crash_waits_for_its_bytes), T(what_is_not_linked_back_yet_is_harvested),
-        T(a_crash_on_what_we_gave_is_an_echo), T(imports_are_not_finds),
+        T(numbers_of_crashes_are_not_unique),
+        T(every_life_is_read_to_its_end),
+        T(an_empty_crash_waits_for_its_bytes),
+        T(what_is_not_linked_back_yet_is_harvested),
+        T(a_crash_on_what_we_gave_is_an_echo),
+        T(imports_are_not_finds),
+        T(numbers_may_be_large),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

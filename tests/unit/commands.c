@@ -5,6 +5,7 @@
 #include "fuzzer/ctlpage.h"
 #include "fuzzer/live.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -232,12 +233,31 @@ static void the_start_corpus(void **state)
         char *in = fs_join(home, "i/in");
         assert_int_equal(fs_list(in, &names, NULL), 0);
         assert_int_equal(names.n, 1);
+        char *only = fs_join(in, names.v[0]);
+        struct stat st;
+        assert_true(stat(only, &st) == 0 && st.st_size == 1);
+        free(only);
         strv_free(&names);
         lv->in.ops->free(&lv->in);
         assert_int_equal(fs_remove_tree(dir, NULL), 0);
         free(in);
         free(dir);
     }
+}
+
+/* Half of what a path may have: afl-fuzz needs the rest. */
+static void a_path_may_be_so_long(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    memset(path, 'x', sizeof path);
+    path[0] = '/';
+    path[PATH_MAX / 2] = 0;
+    assert_int_equal(fuzzer_check_path(path, NULL), 0);
+    path[PATH_MAX / 2] = 'x';
+    path[PATH_MAX / 2 + 1] = 0;
+    assert_true(fuzzer_check_path(path, NULL) < 0);
+    assert_true(fuzzer_check_path("/a\nb", NULL) < 0);
 }
 
 static struct live *killed(void)
@@ -350,6 +370,7 @@ int main(void)
         T(limits_and_words),
         T(a_missing_file_is_named),
         T(the_start_corpus),
+        T(a_path_may_be_so_long),
         T(a_queue_is_mended),
         T(what_it_was_removing_goes_back),
         T(what_it_reads_is_mended),

@@ -62,6 +62,7 @@ static void a_decision_names_its_fuzzers(void **state)
         assert_non_null(chosen);
         assert_int_equal(chosen[1] - '0', x.d.choice);
         assert_int_equal((int64_t)number(o, "turn"), turn);
+        assert_int_equal((int)number(o, "schema"), 1);
         assert_true(number(o, "turn_s") == 120);
         assert_true(number(o, "time_s") == (double)x.d.now_ns / 1e9);
         assert_string_equal(text(o, "why"), "because");
@@ -141,6 +142,7 @@ static void a_campaign_says_what_moved_it(void **state)
     assert_true(v.decisions > 20 && v.explored > 0 && v.explored < v.decisions);
     assert_int_equal((uint64_t)number(o, "decisions"), v.decisions);
     assert_int_equal((uint64_t)number(o, "warmup"), 3);
+    assert_int_equal((int)number(o, "schema"), 1);
     for (int a = 0; a < 3; a++) {
         json_t *arm = json_object_get(json_object_get(o, "fuzzers"), j.arms[a]);
         all += (uint64_t)number(arm, "choices");
@@ -181,6 +183,7 @@ static void its_state_adds_up(void **state)
         fail_msg("%s", e.msg);
     json_t *o = status_json(&st);
     assert_string_equal(text(o, "state"), "ended");
+    assert_int_equal((int)number(o, "schema"), 1);
     assert_int_equal(json_object_size(json_object_get(o, "fuzzers")), 3);
     assert_int_equal(json_array_size(json_object_get(o, "slots")), 2);
     assert_int_equal(st.tally.n_arms, 3);
