@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Small mistakes put into the C code one at a time: do the tests see them?
 
-    tools/mutants.py [-n N] [--seed S] [--only PREFIX,...] [--system TEST,...] [--tests TEST,...] [--dir DIR] [--list]
+    tools/mutants.py [-n N] [--seed S] [--only PREFIX,...] [--system TEST,...] [--tests TEST,...] [-j N] [--dir DIR]
+                     [--list]
 
 Works in a copy of the tree (DIR, default build-mutants), built without optimisation.  One run of every test with
 coverage says which tests execute which line; a mutant is then compiled (one object, one link per test) and run through
@@ -12,16 +13,19 @@ those tests, quickest first, until one fails.  A mutant is
     not compiled  the compiler refused it; counts for nothing
     equivalent    listed in tools/mutants.ignore with the reason why it changes nothing that a test could see
 
-DIR/log.jsonl has one line per mutant; what is in it is not tried again while its file and the tests are the same.
+DIR/log.jsonl has one line per mutant.  A mutant that was caught is not tried again while its file is the same, one that
+survived not while the tests are the same, too: add tests, then run it again.  Delete the log when tests were removed.
 Exit 0: at least 90 % of the others are caught; 1: fewer.  Minutes to hours, not part of `make test`.
 """
 import argparse
 import collections
+import concurrent.futures
 import contextlib
 import gzip
 import hashlib
 import json
 import os
+import queue
 import random
 import re
 import shutil
@@ -51,6 +55,8 @@ DECLARES = re.compile(r"^\s*((static|const|struct \w+|enum \w+|u?int\d*(_t)?|cha
 # what is said to people, and what only leaks (make test SAN=1 sees that)
 NO_MATTER = re.compile(r"^(log_\w+|free|close|\w+_free|\w+_fini|va_end|BUG|BUG_ON|\(void\))\s*\(?")
 TEXT = re.compile(r"\b(log_\w+|err_\w+|BUG|BUG_ON|campaign_note|snprintf|str_fmt|buf_printf|assert\w*)\s*\(")
+
+SAME = re.compile(r"\b(\w+) < 0( \? \1 : 0)")  # of 0 and less itself: <= 0 and < 1 say the same
 
 Mutant = collections.namedtuple("Mutant", "file line old new what")
 
@@ -91,8 +97,9 @@ def token_mutants(name, n, line):
             replace = SWAPS[text]
         elif kind == "number" and text.isdigit() and not re.search(r"\[$", line[:m.start()]):
             replace = ["1"] if text == "0" else ["0", "2"] if text == "1" else [str(int(text) + 1)]
-        if text == "<" and re.search(r"(\w+) < 0 \? \1 : 0", line):
-            replace = []  # the same
+        same = SAME.search(line)
+        if same and same.start() <= m.start() < same.start(2) and text in "<0":
+            replace = []
         for r in replace:
             yield Mutant(name, n, line, line[:m.start()] + r + line[m.end():], f"{text} -> {r or 'nothing'}")
 
@@ -183,15 +190,16 @@ class Lab:
         found = []
         for t in json.loads(out):
             unit = any(s.split(":")[-1] == "unit" for s in t["suite"])
-            if t["name"] in self.only or not self.only and (unit or t["name"] in self.system):
-                command = t["cmd"] + (["-x"] if t["name"] == "oracle" else [])
+            if unit and (not self.only or t["name"] in self.only) or not unit and t["name"] in self.system:
+                more = self.system[t["name"]] if not unit else ["-x"] if t["name"] == "oracle" else []
+                command = t["cmd"] + more
                 made = [f for f in (os.path.relpath(build / w, build) for w in t["cmd"]) if f in files]
-                found.append((t["name"], command, made))
+                found.append((t["name"] if unit else f"system {t['name']}", command, made))
         return found
 
     def measure(self):
         """Which tests execute which line, and how long each takes; remembered while nothing changes."""
-        memory, key = self.dir / "executed.json", fingerprint(self.tree, "") + str(sorted(self.system | self.only))
+        memory, key = self.dir / "executed.json", fingerprint(self.tree, "") + str((sorted(self.system.items()), sorted(self.only)))
         known = json.loads(memory.read_text()) if memory.exists() else {}
         if known.get("key") == key:
             self.tests = known["tests"]
@@ -202,7 +210,8 @@ class Lab:
 
     def measured(self):
         for b in (self.counted, self.build):
-            code, out = self.ninja(b, *{target for _, _, made in self.listed(b) for target in made})
+            targets = {target for _, _, made in self.listed(b) for target in made}
+            code, out = self.ninja(b, *([] if self.system else targets))  # system tests need the runtimes, too
             if code:
                 sys.exit(f"mutants: the copy cannot be built:\n{out[-3000:]}")
         executed = collections.defaultdict(lambda: collections.defaultdict(set))  # file -> line -> tests
@@ -248,9 +257,19 @@ class Lab:
         names = set(lines[near[0]]) if near else {t for tests in lines.values() for t in tests}
         return sorted((n for n in names if n in self.tests), key=lambda n: self.tests[n][2])
 
-    def attempt(self, mutant, tests):
+    def places(self, n):
+        """So many copies of tree and build, to work in at the same time; the first is the one we have."""
+        yield self.dir
+        for i in range(1, n):
+            place = self.dir / f"place-{i}"
+            shutil.rmtree(place, ignore_errors=True)
+            for d in (self.tree, self.build):
+                shutil.copytree(d, place / d.name, symlinks=True)
+            yield place
+
+    def attempt(self, place, mutant, tests):
         """('caught', by) or ('survived', '') or ('not compiled', '')"""
-        path = self.tree / mutant.file
+        path, build = place / "tree" / mutant.file, place / "build"
         was = path.read_text()
         lines = was.splitlines()
         lines[mutant.line - 1] = mutant.new
@@ -258,10 +277,13 @@ class Lab:
         try:
             for name in tests:
                 command, made, seconds = self.tests[name]
-                code, out = self.ninja(self.build, *made)
+                code, out = self.ninja(build, *made)
                 if code:
                     return "not compiled", out[-500:]
-                if run(self.box + command, self.build, 4 * seconds + PATIENCE)[0] != 0:
+                command = [w.replace(str(self.dir / "build"), str(build)).replace(str(self.tree), str(place / "tree"))
+                           for w in command]
+                tries = 2 if name.startswith("system ") else 1  # a busy machine may fail one once
+                if all(run(self.box + command, build, 4 * seconds + PATIENCE)[0] != 0 for _ in range(tries)):
                     return "caught", name
             return "survived", ""
         finally:
@@ -271,7 +293,7 @@ class Lab:
 # --- the account ------------------------------------------------------------------------------------------------
 
 def excused():
-    """{(file, old line, new line): reason} of tools/mutants.ignore."""
+    """{(file, old line, new line, line after it or None for any): reason} of tools/mutants.ignore."""
     known, block = {}, []
     path = ROOT / "tools" / "mutants.ignore"
     for line in (path.read_text().splitlines() if path.exists() else []) + [""]:
@@ -281,7 +303,8 @@ def excused():
             block.append(line)
         elif block:
             name, old, new, *reason = block
-            known[name.strip(), old[1:].strip(), new[1:].strip()] = " ".join(r.strip() for r in reason)
+            after = reason.pop(0)[1:].strip() if reason and reason[0].startswith("=") else None
+            known[name.strip(), old[1:].strip(), new[1:].strip(), after] = " ".join(r.strip() for r in reason)
             block = []
     return known
 
@@ -316,6 +339,13 @@ def fingerprint(tree, part):
     return h.hexdigest()[:12]
 
 
+def excuse(excuses, tree, m):
+    lines = (tree / m.file).read_text().splitlines()
+    after = lines[m.line].strip() if m.line < len(lines) else ""
+    key = (m.file, m.old.strip(), m.new.strip())
+    return excuses.get((*key, after)) or excuses.get((*key, None))
+
+
 def chosen(args):
     prefixes = tuple(args.only.split(",")) if args.only else MODULES
     found = []
@@ -328,13 +358,55 @@ def chosen(args):
     return found[:args.n] if args.n else found, len(found), excuses
 
 
+def sections(text):
+    """{test: its arguments} of "engine,campaign:ensemble"."""
+    return {t.split(":")[0]: t.split(":")[1:] for t in text.split(",") if t}
+
+
+class Work:
+    """One mutant after the other, at several places at a time; what is known is remembered in the log."""
+
+    def __init__(self, lab, executed, excuses, tests, jobs):
+        self.lab, self.executed, self.excuses, self.tests = lab, executed, excuses, tests
+        self.log, self.known, self.free = lab.dir / "log.jsonl", {}, queue.SimpleQueue()
+        for line in self.log.read_text().splitlines() if self.log.exists() else []:
+            r = json.loads(line)
+            if r["verdict"] != "survived" or r["tests"] == tests:
+                self.known[r["key"]] = (r["verdict"], r["by"])
+        for place in lab.places(jobs):
+            self.free.put(place)
+
+    def one(self, m):
+        began = time.monotonic()
+        return (m, *self.verdict(m), time.monotonic() - began)
+
+    def verdict(self, m):
+        reason = excuse(self.excuses, ROOT, m)
+        if reason:
+            return "equivalent", reason
+        source = hashlib.sha256((ROOT / m.file).read_bytes()).hexdigest()[:12]
+        key = f"{m.file}:{m.line}:{m.new.strip()}:{source}"
+        if key in self.known:
+            return self.known[key]
+        relevant = self.lab.relevant(self.executed, m)
+        place = self.free.get()
+        verdict, by = self.lab.attempt(place, m, relevant)
+        self.free.put(place)
+        by = by if relevant else "no test executes it"
+        with self.log.open("a") as out:
+            out.write(json.dumps({"key": key, "tests": self.tests, "verdict": verdict, "by": by, "diff": diff(m)})
+                      + "\n")
+        return verdict, by
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("-n", type=int, default=200, help="how many, drawn at random; 0: all")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--only", help="files whose path begins so, instead of campaign, journal, store and fuzzer")
-    p.add_argument("--system", default="", help="system tests to run, too: arms_afl,campaign,...")
-    p.add_argument("--tests", default="", help="only these tests")
+    p.add_argument("--system", default="", help="system tests to run, too, or sections of them: engine,campaign:ensemble")
+    p.add_argument("--tests", default="", help="only these unit tests")
+    p.add_argument("-j", dest="jobs", type=int, default=1, help="how many at a time")
     p.add_argument("--dir", default=str(ROOT / "build-mutants"))
     p.add_argument("--list", action="store_true", help="print them and do nothing")
     args = p.parse_args()
@@ -346,36 +418,18 @@ def main():
     if directory.is_relative_to("/dev/shm"):
         sys.exit("mutants: every test gets a /dev/shm of its own; give another --dir")
     (directory / "gcov").mkdir(parents=True, exist_ok=True)
-    lab = Lab(directory, set(filter(None, args.system.split(","))), set(filter(None, args.tests.split(","))))
+    lab = Lab(directory, sections(args.system), set(filter(None, args.tests.split(","))))
     print(f"# {len(todo)} of {total} mutants, seed {args.seed}; first every test once, with coverage", flush=True)
     executed = lab.measure()
     idle = sum(not lab.relevant(executed, m) for m in todo)
     print(f"# {idle} of them are on lines that no test executes", flush=True)
-    tests = f"{fingerprint(lab.tree, 'tests')}:{args.system}:{args.tests}"
-    log = directory / "log.jsonl"
-    known = {}
-    for line in log.read_text().splitlines() if log.exists() else []:
-        r = json.loads(line)
-        known[r["key"]] = (r["verdict"], r["by"])
+    work = Work(lab, executed, excuses, f"{fingerprint(lab.tree, 'tests')}:{args.system}:{args.tests}", args.jobs)
     results = []
-    with log.open("a") as out:
-        for n, m in enumerate(todo, 1):
-            source = hashlib.sha256((lab.tree / m.file).read_bytes()).hexdigest()[:12]
-            key = f"{m.file}:{m.line}:{m.new.strip()}:{source}:{tests}"
-            began = time.monotonic()
-            if (m.file, m.old.strip(), m.new.strip()) in excuses:
-                verdict, by = "equivalent", excuses[m.file, m.old.strip(), m.new.strip()]
-            elif key in known:
-                verdict, by = known[key]
-            else:
-                relevant = lab.relevant(executed, m)
-                verdict, by = lab.attempt(m, relevant)
-                by = by if relevant else "no test executes it"
-                out.write(json.dumps({"key": key, "verdict": verdict, "by": by, "diff": diff(m)}) + "\n")
-                out.flush()
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for n, (m, verdict, by, seconds) in enumerate(pool.map(work.one, todo), 1):
             results.append((m, verdict, by))
             print(f"{n}/{len(todo)} {verdict} {m.file}:{m.line} {m.what} {by if verdict != 'not compiled' else ''}"
-                  f" ({time.monotonic() - began:.1f} s)", flush=True)
+                  f" ({seconds:.1f} s)", flush=True)
             if verdict == "survived":
                 print(diff(m), flush=True)
     return 0 if summary(results) else 1

@@ -7,6 +7,14 @@
 
 #include <stdlib.h>
 
+/* A hang runs twice, until it has used its CPU time or, if it sleeps, until the clock ends it. */
+static int64_t hang_ns(const struct campaign *c, const struct eval_result *r)
+{
+    int64_t limit_us = (int64_t)c->o.timeout_ms * 1000;
+    bool sleeps = r->cpu_us < limit_us / 2;
+    return 2000 * (sleeps ? EVAL_WALL_MS((int64_t)c->o.timeout_ms) * 1000 : r->cpu_us);
+}
+
 /* A crash that only the neutral build shows is a find all the same. */
 static void take_up(struct turn *t, size_t i, bool fresh)
 {
@@ -15,8 +23,8 @@ static void take_up(struct turn *t, size_t i, bool fresh)
     if (r->status == RUN_QUARANTINED)
         log_warn("input %lld kills the evaluator; it is kept and not run again",
                  (long long)t->ids[i]);
-    if (r->status == RUN_TIMEOUT) /* it ran twice */
-        c->hangs_ns += 2 * (int64_t)r->cpu_us * 1000;
+    if (r->status == RUN_TIMEOUT)
+        c->hangs_ns += hang_ns(c, r);
     if (!fresh)
         return;
     struct store_crash k = {.data = t->inputs[i].data,

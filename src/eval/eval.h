@@ -35,6 +35,9 @@ struct eval_input {
     size_t size;
 };
 
+/* A run has timeout_ms of CPU time; one that sleeps is ended by the clock. */
+#define EVAL_WALL_MS(timeout_ms) (5 * (timeout_ms) + 1000)
+
 struct eval_result {
     enum run_status status;
     int signal;

@@ -223,7 +223,7 @@ static void send_batch(struct executor *x)
                         .count = alone ? 1 : x->area.n,
                         .per_worker = alone ? 1 : x->opts.per_worker,
                         .cpu_ms = x->opts.timeout_ms,
-                        .wall_ms = 5 * x->opts.timeout_ms + 1000,
+                        .wall_ms = EVAL_WALL_MS(x->opts.timeout_ms),
                         .confirm = x->confirming,
                         .mem_bytes = x->opts.mem_bytes};
     area_arm(&x->area, x->known);

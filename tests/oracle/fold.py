@@ -7,7 +7,7 @@ OUT is a campaign directory, TABLE its neutral table (default: that of the build
 record was made by tests/unit/records.c, on virtual time, where times can be checked to the nanosecond.  --carol: ask
 that carol for the status, too.  Exit 0: nothing differs; 1: something does, one line each.
 
-Written from the definitions (docs/METHOD.md, docs/FILES.md, docs/decisions.md), not from the C code.  A campaign and its
+Written from the rules (docs/METHOD.md, docs/FILES.md), not from the C code.  A campaign and its
 replay share their code, so they agree on their own mistakes; this shares none.  Values are computed afresh from lists
 of everything that happened, wherever that is quick enough.  Python 3 standard library only.
 """
@@ -25,6 +25,8 @@ from record import COMMITTED, EXITED, LATE, MEASURED, RAN, SIGNALS, Record
 from report import Report
 
 WINDOW = 84
+FEW_CYCLES = 10  # with fewer of them a turn ends by time
+OWED_TURNS = 8   # neither side of a fuzzer's account grows beyond so many turns
 DAY = 86_400_000_000_000
 
 
@@ -159,7 +161,8 @@ class Fold:
         self.fuzzers = [Fuzzer(record.turn_ns) for _ in record.fuzzers]
         self.raws = [0.0]
         self.scheduler = schedulers.model(record, report)
-        self.cycles = [[] for _ in record.fuzzers]  # per fuzzer (time, cycles) of its completed turns
+        self.cycles = [[] for _ in record.fuzzers]  # per fuzzer (time, number) of the completed cycles of its turns
+        self.owed = [0] * len(record.fuzzers)       # what its turns were shorter than asked, in all
         self.calls = {}
         for c in record.calls:
             self.calls.setdefault(c.round, []).append(c)
@@ -169,14 +172,14 @@ class Fold:
         seeds = [self.r.edges[s.id] for s in self.r.found_in.get(None, [])]
         self.ledger.add(0, -1, seeds)
         self.scheduler.seeds(seeds)
-        if "seed_edges" in self.r.settings:
+        if "seeds_done" in self.r.settings:
             self.report.same("seed edges", "round 0", int(self.r.settings["seed_edges"]), len(self.ledger.first))
         for what, decision, turn in self.r.story():
             if what == "decide":
                 self.decide(decision, turn)
             else:
                 self.complete(turn)
-        if "no_predecessor" in self.r.settings:
+        if any(t.round for t in self.r.turns):
             self.report.same("edges without a predecessor", "all", int(self.r.settings["no_predecessor"]),
                              self.ledger.orphans)
 
@@ -200,19 +203,29 @@ class Fold:
             self.fuzzers[d.choice].running += 1
 
     def quota(self, d, turn):
-        """floor(T_I / mean time of a cycle) cycles; by time alone while that is not known, or too few fit."""
-        done = self.cycles[turn.arm]
-        time, cycles = sum(t for t, _ in done), sum(n for _, n in done)
+        """How long the turn may be (METHOD R10 to R16).  T_I and the fuzzer's account, in cycles if at least ten fit
+        into T_I, else by time."""
+        time, cycles = (sum(column) for column in zip((0, 0), *self.cycles[turn.arm]))
         length = d.turn_ns or self.r.turn_ns
+        due = length + self.owed[turn.arm]
+        quarter = length // 4
+        cap = min(max(due, length - quarter), length + quarter)
         may = {0}
-        if cycles and time:
-            exact = length * cycles / time
+        if cycles and time and length * cycles >= FEW_CYCLES * time:
+            exact = due * cycles / time
             may = {max(1, math.floor(exact * f)) for f in (1 - 1e-12, 1, 1 + 1e-12)}
-            if hasattr(turn, "cycle_ns"):
-                may = {0 if n < 10 else n for n in may}
+            cap = length + quarter
         self.report.check("cycles allowed", turn.quota_cycles in may,
                           f"turn {turn.id}: logged {turn.quota_cycles}, computed {sorted(may)} of {cycles} cycles in"
-                          f" {time} ns, {length} ns a turn")
+                          f" {time} ns, {length} ns a turn, {self.owed[turn.arm]} ns owed")
+        budget = self.r.budget(d.t)
+        turn.cap_ns = min(cap, budget - d.now) if budget else cap
+
+    def settle(self, turn, d):
+        """What a turn was shorter than asked is owed to the fuzzer, but not if it died."""
+        most = OWED_TURNS * self.r.turn_ns
+        owed = self.owed[turn.arm] + (d.turn_ns or self.r.turn_ns) - turn.active_ns
+        self.owed[turn.arm] = max(-most, min(most, owed))
 
     def complete(self, turn):
         where, same, close = f"turn {turn.id}", self.report.same, self.report.close
@@ -238,7 +251,9 @@ class Fold:
             self.fuzzers[turn.arm].running -= 1
         if turn.state == COMMITTED:
             self.fuzzers[turn.arm].completed(turn)
-        self.cycles[turn.arm].append((getattr(turn, "cycle_ns", turn.active_ns), turn.cycles))
+            if not turn.died:
+                self.settle(turn, self.r.decisions[turn.id])
+        self.cycles[turn.arm].append((turn.cycle_ns, turn.cycles))
         self.scheduler.complete(turn, self.r.decisions.get(turn.id), sets)
 
     def sharing(self, turn):
@@ -254,9 +269,11 @@ def judge(out, table=None, fakes=False, carol=None):
     """Everything about one record."""
     report = Report()
     record = Record(out, table)
-    rules.check(record, report, fakes)
+    rules.check(record, report)
     fold = Fold(record, report)
     fold.run()
+    if fakes:
+        rules.check_virtual(record, report)
     if carol:
         rules.check_status(record, report, fold, carol)
     return report

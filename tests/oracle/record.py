@@ -1,7 +1,6 @@
 """Reads what a campaign left behind, as docs/FILES.md describes it: carol.db and the neutral table.
 
-Nothing is computed here and nothing is judged; fold.py and rules.py do that.  Columns and tables that a record does
-not have yet read as None or empty, so that one oracle serves records of several versions.
+Nothing is computed here and nothing is judged; fold.py and rules.py do that.
 """
 import json
 import sqlite3
@@ -10,6 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from types import SimpleNamespace
 
+VERSION = 3  # of the tables
 RUNNING, PARKED, COMMITTED, VOID, LATE = 1, 2, 3, 4, 5  # states of a turn
 STORED, MEASURED, QUARANTINED = 1, 2, 3                  # states of a seed
 RAN, EXITED, CRASHED, TIMED_OUT = 1, 2, 3, 4             # results on the neutral build
@@ -102,8 +102,7 @@ class Record:
         self.fuzzers = self.settings["fuzzers"].split(",")
         self.workers = int(self.settings["jobs"])
         self.turn_ns = int(self.settings["turn_ns"])
-        self.reward = self.settings["reward"]
-        self.reward = REWARDS.get(self.reward, self.reward)
+        self.reward = REWARDS[self.settings["reward"]]
         self.new_only = self.settings["neutral_filter"] == "1"
         self.table = Table(table or self.own_table())
         self.turn = {t.id: t for t in self.turns}

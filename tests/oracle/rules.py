@@ -6,10 +6,9 @@ killed supervisor took with it (who was idle since when, how often a fuzzer died
 import hashlib
 import json
 import subprocess
-from itertools import combinations
 
 from record import (COMMITTED, CRASHED, EXITED, LATE, MEASURED, PARKED, QUARANTINED, RAN, RUNNING, STORED, TIMED_OUT,
-                    VOID)
+                    VERSION, VOID)
 
 IMPORTS, START = 20_000, 2_000  # inputs a turn imports, a fuzzer starts with
 IMPORT_BYTES = 64 << 20
@@ -17,13 +16,16 @@ HANGS = 4        # measured per turn
 DEATHS = 3       # in a row, and a fuzzer is dropped
 
 
-def check(r, report, fakes):
+def check(r, report):
     for part in (soundness, numbering, decisions, times, budgets, slots_in_use, instances, deaths, seeds, shares,
                  imports, crashes, accounts):
         part(r, report)
-    if fakes:
-        for part in (virtual_times, virtual_finds, virtual_results, virtual_calls, virtual_imports):
-            part(r, report)
+
+
+def check_virtual(r, report):
+    """What can be said of records on virtual time; the fold has computed how long each turn may be."""
+    for part in (virtual_times, virtual_hangs, virtual_finds, virtual_results, virtual_calls, virtual_imports):
+        part(r, report)
 
 
 def lives(r):
@@ -41,6 +43,7 @@ def lives(r):
 # --- the record itself -----------------------------------------------------------------------------------
 
 def soundness(r, report):
+    report.same("database", "version", r.version, VERSION)
     report.same("database", "integrity", r.sound, ["ok"])
     report.same("database", "dangling references", r.dangling, [])
     report.same("build", "settings", r.settings.get("build_id"), r.table.build_id)
@@ -77,7 +80,7 @@ def numbering(r, report):
             report.check("void and late turns earn nothing", not any(zero), f"turn {t.id}: {zero}")
         report.check("states", t.state in ((COMMITTED, VOID, LATE) if t.round else (RUNNING, PARKED, VOID, LATE)),
                      f"turn {t.id}: state {t.state} in round {t.round}")
-        if r.settings.get("state") == "ended":
+        if r.settings["state"] == "ended":
             report.check("no turn stays open", t.round > 0, f"turn {t.id}: state {t.state}")
     newest = max((t for t in r.turns if t.round), key=lambda t: t.round, default=None)
     if newest:
@@ -88,7 +91,7 @@ def numbering(r, report):
     report.same("the start is told", "events", told[:1], ["start"])
     why = r.events[-1].text if told[-1:] == ["end"] else ""
     state = "running" if not why else "interrupted" if why in ("interrupted", "failed") else "ended"
-    report.same("the end is told", f"events: {why}", r.settings.get("state"), state)
+    report.same("the end is told", f"events: {why}", r.settings["state"], state)
 
 
 def decisions(r, report):
@@ -113,8 +116,8 @@ def times(r, report):
                          t.start_ns <= t.end_ns, f"turn {t.id}: {t.start_ns} {t.parked_ns} {t.end_ns}")
         report.check("the clock is not behind", max(t.start_ns, t.parked_ns, t.end_ns) <= r.clock,
                      f"turn {t.id}: {t.start_ns} {t.parked_ns} {t.end_ns}, clock {r.clock}")
-        for name in ("active_ns", "park_ns", "cpu_ns", "cpu_parked_ns", "eval_ns", "execs", "cycles", "offered",
-                     "taken"):
+        for name in ("active_ns", "startup_ns", "cycle_ns", "park_ns", "cpu_ns", "cpu_parked_ns", "eval_ns", "execs", "cycles", 
+                     "offered", "taken"):
             report.check("nothing is negative", getattr(t, name) >= 0, f"turn {t.id}: {name} {getattr(t, name)}")
     rising("decisions in order of time", [(t.id, t.start_ns) for t in r.turns if t.id > 0], report)
     rising("rounds in order of time", sorted((t.round, t.end_ns) for t in r.turns if t.round), report)
@@ -314,6 +317,12 @@ def parts(due, limit):
     return [due[:limit]]
 
 
+def hang_ns(r, s):
+    """What measuring it took: two runs, by CPU time or, if it sleeps, by the clock."""
+    limit_us = 1000 * int(r.settings["timeout_ms"])
+    return 2000 * (s.cpu_us if s.cpu_us >= limit_us // 2 else 5 * limit_us + 10 ** 6)
+
+
 def crashes(r, report):
     kept = {(c.hang, c.hash) for c in r.crashes}
     given = {(i.instance, r.seed[i.seed].hash) for i in r.imports}
@@ -334,6 +343,7 @@ def crashes(r, report):
             report.check("crashes seen only on the neutral build", s is not None and s.turn == c.turn
                          and s.status == (TIMED_OUT if c.hang else CRASHED) and s.signal == c.signal,
                          f"{where}: its seed is {s and (s.id, s.turn, s.status, s.signal)}, its signal {c.signal}")
+            report.same("they keep name and parent", where, (c.name, c.parent), s and (s.name, s.parent))
         if c.by_eval or (c.instance, c.hash) not in given:  # an echo of what it was given is nobody's find
             count[c.turn, c.hang] = count.get((c.turn, c.hang), 0) + 1
     for t in r.turns:
@@ -344,7 +354,12 @@ def crashes(r, report):
         hangs = [c for c in r.crashes if c.turn == t.id and c.hang and not c.by_eval]
         run = sum(c.hash in by_hash and by_hash[c.hash].turn == t.id for c in hangs)
         report.check("few hangs are measured", run <= HANGS, f"turn {t.id}: {run}")
-    if r.settings.get("state") in ("ended", "interrupted"):
+    measured = [by_hash[c.hash] for c in r.crashes if c.hang and not c.by_eval and c.hash in by_hash]
+    spent = sum(hang_ns(r, s) for s in measured)
+    begun = sum(e.kind in ("start", "resume") for e in r.events)
+    slack = begun * r.workers * HANGS * 12 * int(r.settings["timeout_ms"]) * 10 ** 6  # those under way
+    report.check("hangs take little time", spent <= r.clock * r.workers // 50 + slack, f"{spent} ns of {r.clock}")
+    if r.settings["state"] in ("ended", "interrupted"):
         for folder, hang in (("crashes", 0), ("hangs", 1)):
             files = {f.name.rsplit("-", 1)[-1]: f for f in (r.out / folder).glob("*")}
             for c in r.crashes:
@@ -359,47 +374,64 @@ def crashes(r, report):
 # --- accounts -----------------------------------------------------------------------------------------------------
 
 def accounts(r, report):
-    resumed = {e.at_ns for e in r.events if e.kind == "resume"}
     for n, s in r.slots.items():
         where, mine = f"slot {n}", [t for t in r.turns if t.slot == n and t.round]
-        active, startup = sum(t.active_ns for t in mine), sum(getattr(t, "startup_ns", 0) for t in mine)
-        inside = s.fuzz_ns + getattr(s, "start_ns", 0)  # start-up has an account of its own, in newer records
-        report.check("slots: time in fuzzers", inside in (active, active + startup), f"{where}: logged {inside}, turns"
-                     f" {active}, start-up {startup}")
-        report.check("slots: time adds up", inside + s.eval_ns + s.idle_ns == s.wall_ns and s.idle_ns >= 0,
-                     f"{where}: {s}")
-        report.check("slots: wall", s.wall_ns == r.clock if r.settings.get("state") == "ended" else
+        report.same("slots: time of start-up", where, s.start_ns, sum(t.startup_ns for t in mine))
+        report.same("slots: time in fuzzers", where, s.fuzz_ns, sum(t.active_ns for t in mine))
+        report.same("slots: time of evaluation", where, s.eval_ns, sum(t.eval_ns for t in mine))
+        report.check("slots: time adds up", s.start_ns + s.fuzz_ns + s.eval_ns + s.idle_ns == s.wall_ns
+                     and s.idle_ns >= 0, f"{where}: {s}")
+        report.check("slots: wall", s.wall_ns == r.clock if r.settings["state"] == "ended" else
                      s.wall_ns <= r.clock, f"{where}: {s.wall_ns}, clock {r.clock}")
-        # what a resume finishes is measured before the clock runs
-        sure = sum(t.eval_ns for t in mine if t.end_ns not in resumed and t.state != VOID)
-        open_ = [t.eval_ns for t in mine if t.end_ns in resumed and t.state != VOID]
-        may = {sure + sum(c) for k in range(min(len(open_), 12) + 1) for c in combinations(open_[:12], k)}
-        report.check("slots: time of evaluation", s.eval_ns in may or len(open_) > 12, f"{where}: {s.eval_ns} of {sure}"
-                     f" and some of {open_}")
+    for t in r.turns:
+        report.check("evaluation is campaign time", t.eval_ns <= t.end_ns - t.parked_ns or not t.round,
+                     f"turn {t.id}: {t.eval_ns} of {t.end_ns - t.parked_ns}")
+        report.check("only completed cycles have a time", t.cycles or not t.cycle_ns, f"turn {t.id}: {t.cycle_ns} ns")
 
 
 # --- what only virtual time can show --------------------------------------------------------------------------------
 
 def virtual_times(r, report):
-    """A turn lasts as long as it may: T_I, or 1.25 T_I where cycles end it, and not beyond the budget."""
+    """A turn lasts as long as it may, to the nanosecond, unless the campaign is told to end."""
+    cut = set()
+    for e in r.events:
+        if e.kind == "end" and e.text != "budget used":
+            cut.update(sorted(t.id for t in r.turns if t.start_ns < e.at_ns)[-r.workers:])
+    resumed = {e.at_ns for e in r.events if e.kind == "resume"}
     for t in r.turns:
+        if t.round:  # a fake evaluator needs a millisecond per input; a resume measures before the clock runs
+            report.check("time of an evaluation", t.eval_ns == t.inputs * 10 ** 6 or not t.eval_ns and t.end_ns in
+                         resumed, f"turn {t.id}: logged {t.eval_ns}, computed {t.inputs * 10 ** 6}")
         if t.state not in (COMMITTED, PARKED) or t.id < 0:
             continue
-        length = r.decisions[t.id].turn_ns or r.turn_ns
-        cap = length + length // 4 if t.quota_cycles else length
-        budget = r.budget(t.id)
-        report.check("the cap of a turn", t.active_ns <= cap, f"turn {t.id}: {t.active_ns}, cap {cap}")
-        if t.quota_cycles:
-            report.check("cycles done", t.cycles <= t.quota_cycles, f"turn {t.id}: {t.cycles} of {t.quota_cycles}")
-        if budget and t.start_ns < budget:
-            report.check("suspended at the deadline", t.parked_ns <= budget or t.died,
-                         f"turn {t.id} is parked at {t.parked_ns}, budget {budget}")
-        report.same("time of a turn", f"turn {t.id}", t.parked_ns - t.start_ns, t.active_ns)
-        report.same("executions", f"turn {t.id}", t.execs, 1000 * t.cycles)
-        report.same("taken", f"turn {t.id}", t.taken, t.offered)
-    for t in r.turns:  # a fake evaluator needs a millisecond per input
-        if t.round:
-            report.same("time of an evaluation", f"turn {t.id}", t.eval_ns, t.inputs * 10 ** 6)
+        where, cycle_ns, budget = f"turn {t.id}", (3 + t.arm) * 10 ** 9, r.budget(t.id)
+        length = min(t.cap_ns, t.quota_cycles * cycle_ns) if t.quota_cycles else t.cap_ns
+        if budget:
+            length = max(0, min(length, budget - t.start_ns - t.startup_ns))
+        if t.id in cut or t.died:
+            report.check("the length of a turn", t.active_ns <= length, f"{where}: {t.active_ns}, at most {length}")
+        else:
+            report.same("the length of a turn", where, t.active_ns, length)
+        report.same("time of a turn", where, t.parked_ns - t.start_ns, t.active_ns + t.startup_ns)
+        report.same("time of cycles", where, t.cycle_ns, t.cycles * cycle_ns)
+        report.same("executions", where, t.execs, 1000 * t.cycles)
+        report.same("taken", where, t.taken, t.offered)
+
+
+def virtual_hangs(r, report):
+    """How many hangs a turn measures: four, while all take no more than 2 % of the slots' time since the start or the
+    resume, each one two time limits.  The first is always measured."""
+    begun = sorted(e.at_ns for e in r.events if e.kind in ("start", "resume"))
+    each = 2 * int(r.settings["timeout_ms"]) * 10 ** 6
+    for t in r.turns if r.workers == 1 else []:
+        hangs = {c.hash for c in r.crashes if c.turn == t.id and c.hang}
+        since = max(at for at in begun if at <= t.parked_ns)
+        done = {u.id for u in r.turns if u.round and since <= u.end_ns <= t.parked_ns}
+        spent = sum(hang_ns(r, s) for s in r.seeds if s.status == TIMED_OUT and s.turn in done)
+        left = ((t.parked_ns - since) * r.workers // 50 - spent) // each
+        most = min(HANGS, max(left, 0 if spent else 1, 0))
+        run = sum(s.hash in hangs for s in r.found_in.get(t.id, []))
+        report.same("few hangs are measured", f"turn {t.id}, {spent} ns spent", run, min(len(hangs), most))
 
 
 def virtual_finds(r, report):
@@ -409,7 +441,7 @@ def virtual_finds(r, report):
     for i in r.instances:
         queue = r.out / "fuzzers" / f"{i.fuzzer}-{i.number}" / "queue"
         data = queue.read_bytes() if queue.exists() else b""
-        upto = len(data) if r.settings.get("state") == "ended" else 2 * int(i.cursor or 0)
+        upto = len(data) if r.settings["state"] == "ended" else 2 * int(i.cursor or 0)
         for at in range(0, upto, 2):
             report.check("every find is kept", data[at:at + 2] in known, f"{i.fuzzer}-{i.number}, entry {at // 2}")
     first = {}
@@ -424,9 +456,6 @@ def virtual_finds(r, report):
         for hang, logged in ((0, t.crashes), (1, t.hangs)):
             rows = [c for c in r.crashes if c.turn == t.id and c.hang == hang and "echo" not in c.name]
             report.same("crashes of a turn, exactly", f"turn {t.id}", logged, len(rows))
-        hangs = [c for c in r.crashes if c.turn == t.id and c.hang]
-        run = sum(s.turn == t.id and s.hash in {c.hash for c in hangs} for s in r.found_in.get(t.id, []))
-        report.same("few hangs are measured", f"turn {t.id}", run, min(len(hangs), HANGS))
 
 
 def virtual_results(r, report):
@@ -512,9 +541,13 @@ def check_status(r, report, fold, carol):
         for key, value in own.items():
             report.same("status", f"{name}: {key}", f[key], value)
         near(report, f"{name}: active_s", f["active_s"], active / 1e9)
+        near(report, f"{name}: startup_s", f["startup_s"], sum(t.startup_ns for t in mine) / 1e9)
         near(report, f"{name}: share", f["share"], active / total if total else 0.0)
         rewards = [t.reward for t in sorted(mine, key=lambda t: t.round) if t.state == COMMITTED]
         near(report, f"{name}: last_reward", f["last_reward"] or 0.0, rewards[-1] if rewards else 0.0)
+    for n, slot in r.slots.items():
+        for name in ("start", "fuzz", "eval", "idle", "wall"):
+            near(report, f"slot {n}: {name}", s["slots"][n][f"{name}_s"], getattr(slot, f"{name}_ns") / 1e9)
 
 
 def near(report, where, said, computed):

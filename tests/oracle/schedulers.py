@@ -9,7 +9,7 @@ import bandfuzz
 import contextual
 import phase
 import shares
-from oracle import Xoshiro
+from oracle import Xoshiro, drawn_order
 from record import COMMITTED
 
 
@@ -25,6 +25,7 @@ class Model:
         self.r, self.report = record, report
         self.arms = len(record.fuzzers)
         self.number = int(record.settings["seed"])
+        self.order = drawn_order(self.number, self.arms)  # of first turns
         self.opts = dict(x.split("=", 1) for x in record.settings.get("params", "").split(",") if "=" in x)
 
     def seeds(self, sets):
@@ -50,17 +51,16 @@ class Model:
 
 
 class Equal(Model):
-    """Round robin over those that can run; which one is first is not its matter."""
+    """Round robin over those that can run, in the drawn order."""
 
     def __init__(self, record, report):
         super().__init__(record, report)
-        self.last = None
+        self.ring = self.order[:]
 
     def decide(self, d):
-        if self.last is not None:
-            order = [(self.last + 1 + i) % self.arms for i in range(self.arms)]
-            self.choice(d, next(a for a in order if a not in d.dropped))
-        self.last = d.choice
+        self.choice(d, next(a for a in self.ring if a not in d.dropped))
+        after = self.ring.index(d.choice) + 1
+        self.ring = self.ring[after:] + self.ring[:after]
 
 
 class Random(Model):
@@ -88,9 +88,8 @@ class Drawing(Model):
     def largest(self, d, warmup):
         """Checks the choice; True: it was one of the warm-up."""
         able = self.able(d)
-        due = [a for a in able if self.dispatched[a] < warmup]
-        least = min((self.dispatched[a] for a in due), default=0)
-        right = [a for a in due if self.dispatched[a] == least] or \
+        due = [a for a in self.order if a in able and self.dispatched[a] < warmup]
+        right = [min(due, key=lambda a: self.dispatched[a])] if due else \
                 [a for a in able if d.draw[a] == max(d.draw[b] for b in able)]
         self.report.check("choice", d.choice in right, f"decision {d.t}: logged {d.choice}, computed {right} of"
                           f" {d.draw}")
@@ -272,7 +271,8 @@ class Autofz(Shares):
     def __init__(self, record, report):
         super().__init__(record, report)
         o = {k: nanoseconds(self.opts[k]) for k in ("prep", "focus", "check")}
-        self.world = shares.Autofz(self.arms, record.workers, record.turn_ns, {**o, "theta": float(self.opts["theta"])})
+        self.world = shares.Autofz(self.number, self.arms, record.workers, record.turn_ns,
+                                   {**o, "theta": float(self.opts["theta"])})
 
 
 class Legion(Shares):
@@ -280,7 +280,7 @@ class Legion(Shares):
         o = {"round": nanoseconds(self.opts["round"]), "check": nanoseconds(self.opts["check"]),
              "monitor": self.opts["monitor"] == "on", "last": self.opts["units"] == "last"}
         t = self.r.table
-        self.world = shares.Legion(self.arms, self.r.workers, self.r.turn_ns, o, t.depths, t.function,
+        self.world = shares.Legion(self.number, self.arms, self.r.workers, self.r.turn_ns, o, t.depths, t.function,
                                    [set(s) for s in sets])
 
 

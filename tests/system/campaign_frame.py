@@ -68,7 +68,7 @@ def unfinished(out):
 
 
 def accounting_adds_up(status):
-    """Per slot fuzz + eval + idle = wall, nothing negative, and wall is the campaign's clock."""
+    """Per slot start + fuzz + eval + idle = wall, nothing negative, and wall is the campaign's clock."""
     wrong = []
     for s in status["slots"]:
         total = s["start_s"] + s["fuzz_s"] + s["eval_s"] + s["idle_s"]

@@ -119,13 +119,43 @@ static void a_crash_on_what_we_gave_is_an_echo(void **state)
     assert_string_equal(harvest(w), "e:given,c:own,e:trimmed,");
 }
 
+/* The lines of "export" say which queue entries are imports; one cut off by a kill does not count. */
+static void imports_are_not_finds(void **state)
+{
+    struct world *w = *state;
+    char path[128];
+    const char *lines = "-1 id:000000,src:000000,time:1,execs:1,op:havoc\n"
+                        "70 id:000002,time:2,execs:2\n"
+                        "nonsense\n"
+                        "71 id:000003,time:3,execs:3";
+    snprintf(path, sizeof path, "%s/export", w->dir);
+    assert_int_equal(fs_write_quick(path, lines, strlen(lines), NULL), 0);
+    put(w, "queue", "id:000000,src:000000,time:1,execs:1,op:havoc", "a");
+    put(w, "queue", "id:000001,time:0,execs:0,orig:s33", "start");
+    put(w, "queue", "id:000002,time:2,execs:2", "given");
+    put(w, "queue", "id:000003,time:3,execs:3", "cut");
+    struct harvest h = {0};
+    assert_int_equal(w->in->ops->harvest(w->in, &h, NULL), 0);
+    assert_int_equal(h.n, 4);
+    assert_int_equal(h.finds[0].kind, FIND_SEED);
+    assert_int_equal(h.finds[0].parent_entry, 0);
+    assert_int_equal(h.finds[1].kind, FIND_IMPORTED);
+    assert_int_equal(h.finds[1].seed, 33);
+    assert_int_equal(h.finds[2].kind, FIND_IMPORTED);
+    assert_int_equal(h.finds[2].seed, 70);
+    assert_int_equal(h.finds[2].entry, 2);
+    assert_int_equal(h.finds[3].kind, FIND_SEED);
+    assert_int_equal(h.finds[3].parent_entry, -1);
+    harvest_free(&h);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(numbers_of_crashes_are_not_unique),  T(every_life_is_read_to_its_end),
         T(an_empty_crash_waits_for_its_bytes), T(what_is_not_linked_back_yet_is_harvested),
-        T(a_crash_on_what_we_gave_is_an_echo),
+        T(a_crash_on_what_we_gave_is_an_echo), T(imports_are_not_finds),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,8 @@ static void accounts_are_right(void)
          "turns "
          "t WHERE t.slot = s.slot AND t.round > 0)");
     none("a slot's time does not add up",
-         "SELECT count(*) FROM slots WHERE fuzz_ns + eval_ns + idle_ns <> wall_ns OR idle_ns < 0");
+         "SELECT count(*) FROM slots WHERE start_ns + fuzz_ns + eval_ns + idle_ns <> wall_ns OR "
+         "idle_ns < 0");
 }
 
 /* One life of so many steps, then gone as with kill -9; the second slot's turns end first. */
@@ -100,6 +101,38 @@ static void a_slot_without_an_account_takes_no_other(void **state)
     assert_int_equal(n, 0);
 }
 
+static void count_tick(void *arg, const struct campaign *c)
+{
+    (void)c;
+    ++*(int64_t *)arg;
+}
+
+/* f0 alone gets nowhere.  Whoever watches is told of every second, and of 3,000 quiet ones it ends. */
+static void a_plateau_ends_it(void **state)
+{
+    (void)state;
+    struct fakes f;
+    int64_t ticks = 0;
+    fakes_init(&f, 2);
+    struct settings o = fakes_options(fakes_dir, "single:f0", 2, 1, 36000);
+    struct loop *l = loop_new_virtual(1000 * NS_PER_S);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL;
+    o.plateau_ns = 3000 * NS_PER_S;
+    OK(campaign_new(&c, &o, &env, NULL, &oops));
+    campaign_watch(c, count_tick, &ticks);
+    OK(campaign_run(c, &oops));
+    assert_string_equal(campaign_end_reason(c), "plateau");
+    bool measuring;
+    assert_int_equal(campaign_slot_arm(c, 0, &measuring), -1);
+    int64_t took = campaign_elapsed(c), quiet = campaign_quiet(c);
+    assert_true(quiet >= 3000 * NS_PER_S && quiet < 3002 * NS_PER_S);
+    assert_true(ticks >= took / NS_PER_S - 1 && ticks <= took / NS_PER_S);
+    campaign_free(c);
+    loop_free(l);
+    fakes_free(&f);
+}
+
 int main(void)
 {
     log_set_level(LOG_NONE);
@@ -107,6 +140,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(time_never_runs_back, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(every_slot_has_its_own_time, fakes_fresh_dir,
                                         fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_plateau_ends_it, fakes_fresh_dir, fakes_remove_dir),
         TEST(a_slot_without_an_account_takes_no_other),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -69,6 +69,30 @@ static void seeds_come_out_of_an_archive(void **state)
     buf_free(&out);
 }
 
+/* One member, not compressed. */
+static void seeds_come_out_of_a_zip(void **state)
+{
+    (void)state;
+    static const char zip[] =
+        "PK\3\4\24\0\0\0\0\0\0\0\x21P\xe0\xeb\x9f\xcf\10\0\0\0\10\0\0\0\7\0\0\0"
+        "sub/one"
+        "in a zip"
+        "PK\1\2\24\3\24\0\0\0\0\0\0\0\x21P\xe0\xeb\x9f\xcf\10\0\0\0\10\0\0\0\7\0\0\0"
+        "\0\0\0\0\0\0\0\0\x80\1\0\0\0\0"
+        "sub/one"
+        "PK\5\6\0\0\0\0\1\0\1\0\x35\0\0\0\x2d\0\0\0\0";
+    struct buf out = BUF_INIT(1 << 20);
+    struct err e = {0};
+    char *path = fs_join(temp_dir, "seeds.zip");
+    assert_int_equal(sizeof zip, 120); /* the last zero is the string's */
+    assert_int_equal(fs_write_quick(path, zip, sizeof zip, &e), 0);
+    if (read_seeds(path, &out, &e) < 0)
+        fail_msg("%s", e.msg);
+    assert_string_equal(out.p, "sub/one=in a zip;");
+    free(path);
+    buf_free(&out);
+}
+
 static void a_damaged_archive_is_told(void **state)
 {
     (void)state;
@@ -132,8 +156,9 @@ static void a_directory_is_walked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seeds_come_out_of_an_archive), cmocka_unit_test(a_damaged_archive_is_told),
-        cmocka_unit_test(an_archive_cut_off_is_named), cmocka_unit_test(a_directory_is_walked)};
+        cmocka_unit_test(seeds_come_out_of_an_archive), cmocka_unit_test(seeds_come_out_of_a_zip),
+        cmocka_unit_test(a_damaged_archive_is_told), cmocka_unit_test(an_archive_cut_off_is_named),
+        cmocka_unit_test(a_directory_is_walked)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

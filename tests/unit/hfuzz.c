@@ -80,6 +80,19 @@ static void a_file_is_harvested_once_over_restarts(void **state)
     free(cursor);
 }
 
+static void all_that_is_stored_is_pruned(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    put(w, "new", NAME_5, "first");
+    put(w, "new", NAME_6, "second");
+    put(w, "crash", "SIGABRT.PC.1.STACK.2.CODE.1.ADDR.0.INSTR.x.fuzz", "boom");
+    assert_int_equal(harvest(w, &h, true), 3);
+    harvest_free(&h);
+    assert_int_equal(files_in(w, "new"), 0);
+    assert_int_equal(files_in(w, "crash"), 1); /* honggfuzz would find it again */
+}
+
 static void an_empty_crash_waits_for_its_bytes(void **state)
 {
     struct world *w = *state;
@@ -218,6 +231,9 @@ static void an_input_above_its_limit_is_not_offered(void **state)
     big[(1 << 20) + 1] = 0;
     deliver(w, 1, (const char *const[]){big, "small"}, 2);
     assert_int_equal(files_in(w, "dyn"), 1);
+    big[32768] = 0; /* with small seeds the limit is 32 KB, and may be reached */
+    deliver(w, 2, (const char *const[]){big}, 1);
+    assert_int_equal(files_in(w, "dyn"), 2);
     free(big);
 }
 
@@ -229,6 +245,7 @@ int main(void)
         T(a_file_is_harvested_once_over_restarts),
         T(of_the_list_only_the_new_part_is_read),
         T(an_empty_crash_waits_for_its_bytes),
+        T(all_that_is_stored_is_pruned),
         T(a_line_cut_by_a_kill_is_written_over),
         T(a_file_cut_by_a_kill_is_left_out),
         T(echoes_of_what_we_gave_are_no_finds),

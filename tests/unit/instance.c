@@ -7,7 +7,9 @@
 #include "fuzzer/ctlpage.h"
 #include "fuzzer/live_private.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,10 +26,11 @@
 
 /* How the fuzzer is to be played; in ms, and in naps of one, which a SIGSTOP only delays. */
 static struct {
-    int start;  /* start-up */
-    int cycle;  /* one cycle */
-    int deaf;   /* every safe point but the first comes so long after the one before */
-    int cycles; /* then it dies; 0: never, -1: before the first safe point */
+    int start;    /* start-up */
+    int cycle;    /* one cycle */
+    int deaf;     /* every safe point but the first comes so long after the one before */
+    int cycles;   /* then it dies; 0: never, -1: before the first safe point */
+    bool refuses; /* it cannot even be called */
 } play;
 
 static char self_path[4096];
@@ -50,6 +53,8 @@ static int play_fuzzer(char **argv)
     int start = number(argv[2]), cycle = number(argv[3]), deaf = number(argv[4]),
         cycles = number(argv[5]);
     nap(start);
+    printf("\033[32mready\033[0m to play\n");
+    fflush(stdout);
     for (int n = 0; !cycles || n < cycles; n++) {
         for (int ms = 0; ms < cycle; ms++) {
             if (!deaf || ms % deaf == 0)
@@ -81,7 +86,8 @@ static int arm_command(struct live *lv, bool again, struct strv *argv, struct st
     (void)lv;
     (void)again;
     (void)env;
-    (void)e;
+    if (play.refuses)
+        return err_set(e, -ENOENT, "there is no such game");
     strv_add(argv, self_path);
     strv_add(argv, "fuzzer");
     strv_addf(argv, "%d", play.start);
@@ -91,14 +97,25 @@ static int arm_command(struct live *lv, bool again, struct strv *argv, struct st
     return 0;
 }
 
+static unsigned lines; /* "ready to play" */
+
+static void arm_line(struct live *lv, const char *line)
+{
+    (void)lv;
+    lines += strcmp(line, "ready to play") == 0;
+}
+
 static uint64_t arm_taken(struct live *lv)
 {
     (void)lv;
     return 0;
 }
 
-static const struct arm arm_played = {
-    .name = "played", .prepare = arm_prepare, .command = arm_command, .taken = arm_taken};
+static const struct arm arm_played = {.name = "played",
+                                      .prepare = arm_prepare,
+                                      .command = arm_command,
+                                      .taken = arm_taken,
+                                      .line = arm_line};
 
 /* --- the supervisor ----------------------------------------------------------------------------------- */
 
@@ -265,6 +282,71 @@ static void cycles_and_their_time(void **state)
     assert_true(active <= now() - began - rested - 100 * NS_PER_MS);
 }
 
+/* Turns end at a safe point, long before their time when that is asked for. */
+static void a_turn_can_be_cut(void **state)
+{
+    (void)state;
+    play.cycle = 10;
+    start(false);
+    assert_int_equal(next_event(), INSTANCE_READY);
+    for (int i = 0; i < 2; i++) {
+        struct harvest h = {0};
+        resume(0, 600000);
+        assert_int_equal(t.in->ops->harvest(t.in, &h, NULL), -EBUSY); /* it may be writing */
+        rest(30);
+        t.in->ops->suspend(t.in);
+        assert_int_equal(next_event(), INSTANCE_PARKED);
+        assert_true(t.in->report.active_ns >= 30 * NS_PER_MS);
+        assert_true(t.in->report.active_ns < 600000 * NS_PER_MS);
+        assert_true(t.in->report.park_ns <= t.in->report.active_ns - 30 * NS_PER_MS);
+    }
+    assert_int_equal(((struct live *)t.in)->p->by_signal, 0);
+}
+
+/* What cannot be called leaves nothing behind, and may be tried again. */
+static void a_failed_start_is_no_start(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    play.cycle = 10, play.refuses = true;
+    for (int i = 0; i < 3; i++) {
+        assert_true(t.in->ops->start(t.in, NULL, 0, false, &e) < 0);
+        assert_non_null(strstr(e.msg, "cannot start played #0"));
+        assert_non_null(strstr(e.msg, "no such game"));
+        assert_int_equal(t.in->state, INST_NEW);
+    }
+    play.refuses = false;
+    lines = 0;
+    start(false);
+    assert_true(turn(2, 60000)->cycles == 2);
+    t.in->ops->stop(t.in);
+    assert_int_equal(next_event(), INSTANCE_STOPPED);
+    assert_int_equal(lines, 1);
+}
+
+/* On the first core it may use, which is number 0 on most machines. */
+static void it_runs_on_the_core_of_its_slot(void **state)
+{
+    (void)state;
+    cpu_set_t may;
+    struct turn_quota q = {.cap_ns = 20 * NS_PER_MS};
+    struct live *lv = (struct live *)t.in;
+    int cpu = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof may, &may), 0);
+    while (!CPU_ISSET(cpu, &may))
+        cpu++;
+    play.cycle = 10;
+    start(false);
+    assert_int_equal(t.in->ops->resume(t.in, &q, cpu, NULL), 0);
+    assert_int_equal(next_event(), INSTANCE_PARKED);
+    assert_int_equal(lv->p->cpu, cpu);
+    assert_int_equal(sched_getaffinity(lv->cage.init, sizeof may, &may), 0);
+    assert_true(CPU_COUNT(&may) == 1 && CPU_ISSET(cpu, &may));
+    resume(0, 20); /* anywhere: it stays there */
+    assert_int_equal(next_event(), INSTANCE_PARKED);
+    assert_int_equal(lv->p->cpu, cpu);
+}
+
 /* One that does not reach a safe point is stopped by SIGSTOP; that pause is no time of its cycle either. */
 static void stopped_it_does_not_age(void **state)
 {
@@ -274,6 +356,7 @@ static void stopped_it_does_not_age(void **state)
     start(false);
     const struct turn_report *r = turn(0, 20);
     assert_int_equal(r->cycles, 0);
+    assert_int_equal(((struct live *)t.in)->p->by_signal, 1);
     int64_t pause = rest(300);
     r = turn(1, 60000);
     assert_int_equal(r->cycles, 1);
@@ -314,6 +397,9 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(start_up_may_outlast_a_turn, make, end),
         cmocka_unit_test_setup_teardown(a_restart_is_a_start_up, make, end),
         cmocka_unit_test_setup_teardown(cycles_and_their_time, make, end),
+        cmocka_unit_test_setup_teardown(a_turn_can_be_cut, make, end),
+        cmocka_unit_test_setup_teardown(a_failed_start_is_no_start, make, end),
+        cmocka_unit_test_setup_teardown(it_runs_on_the_core_of_its_slot, make, end),
         cmocka_unit_test_setup_teardown(stopped_it_does_not_age, make, end),
         cmocka_unit_test_setup_teardown(pages_of_the_version_before_are_taken_over, temp_dir_make,
                                         temp_dir_remove),

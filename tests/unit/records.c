@@ -30,10 +30,14 @@ static struct {
     unsigned char data[2];
 } given; /* the newest import, and to whom */
 static struct loop *loop;
-static struct {
-    const struct instance *in;
-    int64_t at;
-} resumed[32]; /* since when each instance runs */
+#define STARTUP_S 7
+static struct run {
+    struct instance *in;
+    bool fresh;          /* started for this turn */
+    int64_t from, since; /* resumed, and started up */
+    struct turn_quota quota;
+    struct timer timer; /* armed while it starts up */
+} runs[32];
 
 static void add_find(struct harvest *h, enum find_kind kind, uint16_t depth, enum mark mark,
                      unsigned char number)
@@ -114,27 +118,65 @@ static int saving_deliver(struct instance *in, uint64_t batch, const struct inpu
     return fake_ops->deliver(in, batch, v, n, e);
 }
 
-static int64_t *since(const struct instance *in)
+static struct run *run_of(struct instance *in)
 {
     size_t i = 0;
-    while (resumed[i].in && resumed[i].in != in)
+    while (runs[i].in && runs[i].in != in)
         i++;
-    BUG_ON(i + 1 == sizeof resumed / sizeof *resumed);
-    resumed[i].in = in;
-    return &resumed[i].at;
+    BUG_ON(i + 1 == sizeof runs / sizeof *runs);
+    runs[i].in = in;
+    return &runs[i];
+}
+
+static int saving_start(struct instance *in, const struct input *seeds, size_t n, bool again,
+                        struct err *e)
+{
+    run_of(in)->fresh = true;
+    return fake_ops->start(in, seeds, n, again, e);
+}
+
+/* The time of the turn begins when start-up ends. */
+static void started_up(void *arg)
+{
+    struct run *r = arg;
+    r->since = loop_now(loop);
+    r->fresh = false;
+    if (fake_ops->resume(r->in, &r->quota, 0, NULL) < 0)
+        BUG("a fake does not resume");
+    r->in->report.startup_ns = r->since - r->from;
 }
 
 static int saving_resume(struct instance *in, const struct turn_quota *q, int cpu, struct err *e)
 {
-    *since(in) = loop_now(loop);
-    return fake_ops->resume(in, q, cpu, e);
+    struct run *r = run_of(in);
+    r->quota = *q;
+    r->from = r->since = loop_now(loop);
+    if (!r->fresh)
+        return fake_ops->resume(in, q, cpu, e);
+    in->state = INST_RUNNING;
+    r->timer = (struct timer){.fn = started_up, .arg = r};
+    loop_timer(loop, &r->timer, r->from + STARTUP_S * NS_PER_S);
+    return 0;
 }
 
-/* A turn that is cut lasted until now. */
+/* A turn that is cut lasted until now, even if it is still starting up. */
 static void saving_suspend(struct instance *in)
 {
-    in->report.active_ns = loop_now(loop) - *since(in);
+    struct run *r = run_of(in);
+    if (r->fresh) {
+        loop_timer_clear(loop, &r->timer);
+        r->quota = (struct turn_quota){0};
+        started_up(r);
+    }
+    in->report.active_ns = loop_now(loop) - r->since;
     fake_ops->suspend(in);
+}
+
+static void saving_free(struct instance *in)
+{
+    if (run_of(in)->fresh)
+        loop_timer_clear(loop, &run_of(in)->timer);
+    fake_ops->free(in);
 }
 
 static int open_saving(void *arg, struct instance **out, const struct instance_opts *o,
@@ -148,8 +190,10 @@ static int open_saving(void *arg, struct instance **out, const struct instance_o
     saving.harvest = saving_harvest;
     saving.harvested = saving_harvested;
     saving.deliver = saving_deliver;
+    saving.start = saving_start;
     saving.resume = saving_resume;
     saving.suspend = saving_suspend;
+    saving.free = saving_free;
     (*out)->ops = &saving;
     return 0;
 }
@@ -161,6 +205,8 @@ struct judge {
     void (*done)(void *arg, struct eval_job *job);
     void *arg;
 };
+
+static uint32_t limit_ms; /* of one run: a hang takes all of it */
 
 /* Not every edge on the way is covered by everybody. */
 static void thin_out(struct edges *s)
@@ -179,7 +225,10 @@ static void judge_one(const struct eval_input *in, struct eval_result *r)
         r->signal = 0;
     switch (mark) {
     case HANG:
-    case SLOW: r->status = RUN_TIMEOUT; break;
+    case SLOW:
+        r->status = RUN_TIMEOUT;
+        r->cpu_us = mark == HANG ? 1000 * limit_ms : 0; /* a slow one sleeps */
+        break;
     case HUGE_: r->status = RUN_OOM; break;
     case LEAVES:
         r->status = RUN_EXIT;
@@ -311,7 +360,9 @@ static void must(int rc, const struct err *e)
 
 static struct settings options(const char *scheduler, int jobs, int64_t budget_s)
 {
-    return fakes_options(here, scheduler, f.n_arms, jobs, budget_s);
+    struct settings o = fakes_options(here, scheduler, f.n_arms, jobs, budget_s);
+    o.timeout_ms = limit_ms;
+    return o;
 }
 
 static void on_cut(void *arg)
@@ -332,7 +383,7 @@ static void live(struct settings o, int steps)
     env.open_evaluator = open_judge;
     given.in = NULL;
     loop = l;
-    memset(resumed, 0, sizeof resumed);
+    memset(runs, 0, sizeof runs);
     must(campaign_new(&c, &o, &env, NULL, &e), &e);
     struct timer cut[2] = {{.fn = on_cut, .arg = c}, {.fn = on_cut, .arg = c}};
     for (int i = 0; i < 2; i++)
@@ -395,6 +446,7 @@ static void lose_copies(void)
 static void equal(void)
 {
     f.lost_answers = 3;
+    limit_ms = 10000; /* there is not time for every hang */
     live(options("equal", 1, 3 * 3600), -1);
     lose_copies();
     go_on("equal", 1, 4 * 3600, -1);
@@ -533,6 +585,14 @@ static void interrupted(void)
     go_on("contextual", 2, 3600, 60);
 }
 
+/* Its last word is that it was interrupted. */
+static void cut_short(void)
+{
+    cut_s[0] = 500;
+    live(options("random", 2, 3600), -1);
+    cut_s[0] = 0;
+}
+
 static void many(void)
 {
     struct settings o = options("equal", 1, 960);
@@ -600,6 +660,7 @@ static const struct {
     {"some_bad_seeds", 2, some_bad_seeds},
     {"all_bad_seeds", 2, all_bad_seeds},
     {"interrupted", 3, interrupted},
+    {"cut_short", 2, cut_short},
     {"many", 2, many},
     {"large", 2, large},
     {"late", 4, late},
@@ -632,6 +693,7 @@ int main(int argc, char **argv)
         must(fs_mkdirs(dir, &e), &e);
         here = dir;
         make_target(table[i].arms);
+        limit_ms = 1000;
         table[i].make();
         write_table(edges);
         fakes_free(&f);

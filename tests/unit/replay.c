@@ -263,6 +263,8 @@ static void a_changed_number_is_named(void **state)
         change_turn(&f, turn, "reward", "0.0625");
         change_turn(&f, turn, "raw", "1");
         change_turn(&f, turn, "new_edges", "1");
+        change_turn(&f, turn, "rarity", "0.5");
+        change_turn(&f, turn, "sec", "0.5");
         struct replay r;
         fakes_replay(&f, fakes_dir, NULL, NULL, &r);
         assert_int_equal(r.mismatch.turn, 0);

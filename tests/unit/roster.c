@@ -124,12 +124,32 @@ static void checks_before_a_campaign(void **state)
     assert_non_null(strstr(e.msg, "rare needs the afl build"));
 }
 
+static void the_help_names_them_all(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT(1 << 16);
+    fuzzer_help(&b);
+    for (const char *const *name = fuzzer_names(); *name; name++) {
+        char line[64];
+        snprintf(line, sizeof line, "  %-10s %s", *name, family_name(fuzzer_family(*name)));
+        if (!strstr(b.p, line))
+            fail_msg("'%s' is not in the help", line);
+    }
+    assert_non_null(strstr(b.p, "  paper      aflpp darwin honggfuzz mopt lafintel radamsa\n"));
+    assert_non_null(strstr(b.p, " every fuzzer above\n"));
+    buf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rosters_have_names),          cmocka_unit_test(a_list_keeps_its_order),
-        cmocka_unit_test(refusals_say_what_there_is),  cmocka_unit_test(facts_by_name),
-        cmocka_unit_test(families_know_their_fuzzers), cmocka_unit_test(checks_before_a_campaign),
+        cmocka_unit_test(the_help_names_them_all),
+        cmocka_unit_test(rosters_have_names),
+        cmocka_unit_test(a_list_keeps_its_order),
+        cmocka_unit_test(refusals_say_what_there_is),
+        cmocka_unit_test(facts_by_name),
+        cmocka_unit_test(families_know_their_fuzzers),
+        cmocka_unit_test(checks_before_a_campaign),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

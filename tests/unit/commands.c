@@ -1,0 +1,341 @@
+/* commands: how each fuzzer is called, and what is done to its directory before it is called again.  Nothing is
+ * started: the programs and libraries are empty files. */
+#include "base/fs.h"
+#include "fuzzer/ctlpage.h"
+#include "fuzzer/live.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char home[64];
+static struct loop *loop;
+static struct manifest m;
+static char target[] = "/target";
+static char line[4096]; /* of the last command, a space between words */
+
+static void put(const char *name, const char *text)
+{
+    char path[512], *slash;
+    snprintf(path, sizeof path, "%s/%s", home, name);
+    slash = strrchr(path, '/');
+    *slash = 0;
+    assert_int_equal(fs_mkdirs(path, NULL), 0);
+    *slash = '/';
+    assert_int_equal(fs_write_quick(path, text, strlen(text), NULL), 0);
+}
+
+static bool there(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", home, name);
+    return access(path, F_OK) == 0;
+}
+
+static const char *content(const char *name)
+{
+    static char text[256];
+    char path[512];
+    struct buf b = BUF_INIT(sizeof text - 1);
+    snprintf(path, sizeof path, "%s/%s", home, name);
+    assert_int_equal(fs_read(path, &b, NULL), 0);
+    snprintf(text, sizeof text, "%.*s", (int)b.len, b.p ? b.p : "");
+    buf_free(&b);
+    return text;
+}
+
+static int make(void **state)
+{
+    (void)state;
+    snprintf(home, sizeof home, "/tmp/carol-unit-commands.XXXXXX");
+    if (!mkdtemp(home))
+        return -1;
+    for (size_t i = 0; arm_table[i]; i++) {
+        char name[128];
+        if (arm_table[i]->library) {
+            snprintf(name, sizeof name, "runtime/%s", arm_table[i]->library);
+            put(name, "");
+        }
+        if (arm_table[i]->engine) {
+            snprintf(name, sizeof name, "engines/%s", arm_table[i]->engine->program);
+            put(name, "");
+        }
+        if (arm_table[i]->part) {
+            snprintf(name, sizeof name, "engines/%s", arm_table[i]->part);
+            put(name, "");
+        }
+    }
+    put("carol", "");
+    put("words.dict", "\"word\"\n");
+    char *self = fs_join(home, "carol"), *engines = fs_join(home, "engines");
+    setenv("CAROL_SELF", self, 1);
+    setenv("CAROL_ENGINES", engines, 1);
+    free(self);
+    free(engines);
+    loop = loop_new_virtual(0);
+    m = (struct manifest){.kind = TARGET_LIBFUZZER, .dir = home};
+    for (int i = 0; i < FAMILY_END; i++)
+        m.family[i] = (struct manifest_family){.ok = true, .binary = target};
+    return 0;
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    loop_free(loop);
+    return fs_remove_tree(home, NULL);
+}
+
+static struct live *open_arm(struct instance_opts o)
+{
+    struct instance *in;
+    char *dir = fs_join(home, "i");
+    o.dir = dir;
+    o.target = &m;
+    o.timeout_ms = o.timeout_ms ? o.timeout_ms : 1500;
+    assert_int_equal(fuzzer_check(&o, NULL), 0);
+    assert_int_equal(fuzzer_open(&in, loop, &o, NULL), 0);
+    free(dir);
+    return (struct live *)in;
+}
+
+static void command(struct live *lv, bool again)
+{
+    struct strv argv = {0}, env = {0};
+    struct err e = {0};
+    if (lv->arm->command(lv, again, &argv, &env, &e) < 0)
+        fail_msg("%s", e.msg);
+    line[0] = 0;
+    for (size_t i = 1; i < argv.n; i++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%s ", argv.v[i]);
+    assert_true(env.n > 0);
+    strv_free(&argv);
+    strv_free(&env);
+}
+
+static void says(const char *what)
+{
+    if (!strstr(line, what))
+        fail_msg("'%s' is not in '%s'", what, line);
+}
+
+/* How it calls a target of each kind. */
+static void called(const char *fuzzer, enum target_kind kind, const char *const *args,
+                   const char *built_with, const char *what)
+{
+    m.kind = kind;
+    m.args = built_with ? strdup(built_with) : NULL;
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = fuzzer, .args = args});
+    command(lv, false);
+    says(what);
+    lv->in.ops->free(&lv->in);
+    free(m.args);
+    m.args = NULL;
+}
+
+static void targets_of_every_kind(void **state)
+{
+    (void)state;
+    const char *const args[] = {"-a", "x@@y@@", "z", NULL}, *const none[] = {"-a", NULL};
+    called("honggfuzz", TARGET_LIBFUZZER, NULL, NULL, "-P -- /target ");
+    called("honggfuzz", TARGET_STDIN, NULL, NULL, "-s -- /target ");
+    called("honggfuzz", TARGET_FILE, NULL, NULL, "ws/stats -t 2 -F 32768 -- /target ___FILE___ ");
+    called("honggfuzz", TARGET_FILE, args, NULL, " -- /target -a x___FILE___y___FILE___ z ");
+    called("honggfuzz", TARGET_STDIN, none, NULL, "-s -- /target -a ");
+    called("honggfuzz", TARGET_FILE, NULL, "-b\n@@", " -- /target -b ___FILE___ ");
+    called("aflpp", TARGET_LIBFUZZER, NULL, NULL, "-- /target ");
+    called("aflpp", TARGET_FILE, NULL, NULL, "-- /target @@ ");
+    called("aflpp", TARGET_FILE, args, NULL, "-- /target -a x@@y@@ z ");
+    called("aflpp", TARGET_FILE, NULL, "-b\n@@", "-- /target -b @@ ");
+}
+
+static void limits_and_words(void **state)
+{
+    (void)state;
+    char *dict = fs_join(home, "words.dict");
+    for (size_t i = 0; arm_table[i]; i++) {
+        bool hfuzz = strcmp(arm_table[i]->name, "honggfuzz") == 0;
+        struct live *lv = open_arm((struct instance_opts){.fuzzer = arm_table[i]->name,
+                                                          .dict = dict,
+                                                          .timeout_ms = 2001,
+                                                          .mem_bytes = (uint64_t)512 << 20});
+        command(lv, false);
+        says(hfuzz ? "-n 1 -i in -o out " : "-i in -o out -t 2001 -m 512 ");
+        if (strcmp(arm_table[i]->name, "mopt") == 0)
+            says("-z -x dict -L 0 -- "); /* no refusal is in the program: it is ours */
+        says(hfuzz ? "-t 3 " : "-x dict ");
+        says(hfuzz ? "--rlimit_as 512 -w dict " : "-- /target ");
+        assert_string_equal(content("i/dict"), "\"word\"\n");
+        assert_true(there("i/ctl.so"));
+        lv->in.ops->free(&lv->in);
+        lv = open_arm((struct instance_opts){.fuzzer = arm_table[i]->name, .mem_bytes = 1});
+        command(lv, false);
+        assert_null(strstr(line, " dict "));
+        if (!hfuzz)
+            says("-m 5 ");
+        lv->in.ops->free(&lv->in);
+    }
+    free(dict);
+}
+
+static void a_missing_file_is_named(void **state)
+{
+    (void)state;
+    struct instance_opts o = {.fuzzer = "aflpp", .target = &m};
+    struct err e = {0};
+    char *lib = fs_join(home, "runtime/ctl/libcarolctl.so");
+    assert_int_equal(unlink(lib), 0);
+    assert_true(fuzzer_check(&o, &e) < 0);
+    assert_non_null(strstr(e.msg, lib));
+    m.family[FAMILY_AFL].ok = false;
+    assert_true(fuzzer_check(&o, &e) < 0);
+    assert_non_null(strstr(e.msg, "--families afl"));
+    free(lib);
+}
+
+/* Seeds become files; none at all, one of a byte. */
+static void the_start_corpus(void **state)
+{
+    (void)state;
+    const struct input seeds[] = {{7, "seven", 5}, {8, "", 0}, {9, "nine", 4}};
+    for (const char *const *f = (const char *const[]){"aflpp", "honggfuzz", NULL}; *f; f++) {
+        struct live *lv = open_arm((struct instance_opts){.fuzzer = *f});
+        assert_int_equal(lv->arm->prepare(lv, seeds, 3, NULL), 0);
+        assert_string_equal(content("i/in/s000000000007"), "seven");
+        assert_string_equal(content("i/in/s000000000009"), "nine");
+        assert_false(there("i/in/s000000000008"));
+        lv->in.ops->free(&lv->in);
+        char *dir = fs_join(home, "i");
+        assert_int_equal(fs_remove_tree(dir, NULL), 0);
+        lv = open_arm((struct instance_opts){.fuzzer = *f});
+        assert_int_equal(lv->arm->prepare(lv, seeds + 1, 1, NULL), 0);
+        struct strv names = {0};
+        char *in = fs_join(home, "i/in");
+        assert_int_equal(fs_list(in, &names, NULL), 0);
+        assert_int_equal(names.n, 1);
+        strv_free(&names);
+        lv->in.ops->free(&lv->in);
+        assert_int_equal(fs_remove_tree(dir, NULL), 0);
+        free(in);
+        free(dir);
+    }
+}
+
+static struct live *killed(void)
+{
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "aflpp"});
+    ctl_set64(&lv->page->execs, 100);
+    put("i/out/default/fuzzer_stats", "");
+    return lv;
+}
+
+/* afl-fuzz counts its queue: no number may be missing, and no file be empty. */
+static void a_queue_is_mended(void **state)
+{
+    (void)state;
+    struct live *lv = killed();
+    put("i/out/default/queue/id:000000,time:0", "a");
+    put("i/out/default/queue/id:000001,time:1", "");
+    put("i/out/default/queue/id:000004,time:4", "d");
+    put("i/out/default/queue/id:000005,time:5", "");
+    put("i/out/default/queue/id:000006,time:6", "");
+    command(lv, true);
+    says("-i - -o out ");
+    assert_string_equal(content("i/out/default/queue/id:000001,time:1"), "0");
+    assert_true(there("i/out/default/queue/id:000002,time:0,execs:0,orig:hole"));
+    assert_true(there("i/out/default/queue/id:000003,time:0,execs:0,orig:hole"));
+    assert_false(there("i/out/default/queue/id:000001,time:0,execs:0,orig:hole"));
+    assert_string_equal(content("i/out/default/queue/id:000004,time:4"), "d");
+    assert_false(there("i/out/default/queue/id:000005,time:5"));
+    assert_false(there("i/out/default/queue/id:000006,time:6"));
+    lv->in.ops->free(&lv->in);
+}
+
+/* Killed while it removed _resume: queue is complete but for what was not linked yet. */
+static void what_it_was_removing_goes_back(void **state)
+{
+    (void)state;
+    struct live *lv = killed();
+    put("i/out/default/queue/id:000000,time:0", "a");
+    put("i/out/default/_resume/id:000000,time:0", "other");
+    put("i/out/default/_resume/id:000001,time:1", "b");
+    command(lv, true);
+    assert_false(there("i/out/default/_resume"));
+    assert_string_equal(content("i/out/default/queue/id:000000,time:0"), "a");
+    assert_string_equal(content("i/out/default/queue/id:000001,time:1"), "b");
+    lv->in.ops->free(&lv->in);
+}
+
+/* Killed before that: _resume is what it will read. */
+static void what_it_reads_is_mended(void **state)
+{
+    (void)state;
+    struct live *lv = killed();
+    put("i/out/default/_resume/.state/deterministic_done/x", "");
+    put("i/out/default/_resume/id:000001,time:1", "b");
+    put("i/out/default/crashes/id:000000,sig:06", "c");
+    put("i/out/default/crashes.0/id:000000,sig:06", "older");
+    command(lv, true);
+    assert_true(there("i/out/default/_resume/id:000000,time:0,execs:0,orig:hole"));
+    assert_false(there("i/out/default/crashes"));
+    assert_string_equal(content("i/out/default/crashes.1/id:000000,sig:06"), "c");
+    lv->in.ops->free(&lv->in);
+}
+
+/* It saved an import and was killed before it wrote that down. */
+static void the_import_in_flight_is_written_down(void **state)
+{
+    (void)state;
+    struct live *lv = killed();
+    put("i/out/default/queue/id:000000,time:0,orig:s1", "a");
+    put("i/out/default/queue/id:000001,time:1", "b");
+    put("i/export", "12 id:0000");
+    ctl_set64(&lv->page->inflight, 43);
+    command(lv, true);
+    assert_string_equal(content("i/export"), "12 id:0000\n42 id:000001,time:1\n");
+    assert_int_equal(ctl_get64(&lv->page->inflight), 0);
+    ctl_set64(&lv->page->inflight, 44);
+    command(lv, true); /* that one is listed */
+    assert_string_equal(content("i/export"), "12 id:0000\n42 id:000001,time:1\n");
+    lv->in.ops->free(&lv->in);
+}
+
+static void without_a_queue_it_starts_anew(void **state)
+{
+    (void)state;
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "aflpp"});
+    command(lv, true);
+    says("-i in -o out ");
+    struct strv names = {0};
+    char *in = fs_join(home, "i/in");
+    assert_int_equal(fs_list(in, &names, NULL), 0);
+    assert_int_equal(names.n, 1);
+    strv_free(&names);
+    free(in);
+    lv->in.ops->free(&lv->in);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
+    const struct CMUnitTest tests[] = {
+        T(targets_of_every_kind),
+        T(limits_and_words),
+        T(a_missing_file_is_named),
+        T(the_start_corpus),
+        T(a_queue_is_mended),
+        T(what_it_was_removing_goes_back),
+        T(what_it_reads_is_mended),
+        T(the_import_in_flight_is_written_down),
+        T(without_a_queue_it_starts_anew),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
