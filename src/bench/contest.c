@@ -21,7 +21,7 @@
 /* How often the CPU time is looked at: a thousandth of the budget, within these bounds. */
 #define TICK_LEAST_NS (50 * NS_PER_MS)
 #define TICK_MOST_NS (250 * NS_PER_MS)
-#define GRACE_NS (60 * NS_PER_S) /* to end after SIGINT */
+#define GRACE_NS (60 * NS_PER_S)
 /* A contender that got less than this part of its cores is not waited for. */
 #define STARVED 20
 #define STARVED_NS (120 * NS_PER_S)
@@ -115,7 +115,7 @@ static void on_tick(void *arg)
     } else {
         const struct rival *r = c->o.contender->rival;
         signal_all(c, r && r->deaf ? SIGKILL : SIGINT);
-        loop_timer(c->o.loop, &p->grace, now + GRACE_NS);
+        loop_timer(c->o.loop, &p->grace, now + (c->o.grace_ns ? c->o.grace_ns : GRACE_NS));
     }
 }
 
@@ -288,6 +288,7 @@ int contest_start(struct contest **out, const struct contest_opts *o, struct err
     struct contest *c = xcalloc(1, sizeof *c);
     c->o = *o;
     c->p = xcalloc(1, sizeof *c->p);
+    c->p->moments = 1;
     c->p->tick = (struct timer){.fn = on_tick, .arg = c};
     c->p->grace = (struct timer){.fn = on_grace, .arg = c};
     clock_gettime(CLOCK_REALTIME, &now);

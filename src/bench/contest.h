@@ -27,6 +27,7 @@ struct contest_opts {
     const char *dir; /* its own, empty */
     int trial;
     int cpus[CONTEST_CORES]; /* suite->cores of them */
+    int64_t grace_ns;        /* to end after SIGINT; 0: a minute */
     void (*ended)(void *arg);
     void *arg;
 };

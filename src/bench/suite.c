@@ -249,6 +249,8 @@ static int check_options(const struct suite *s, const struct contender *c, struc
         const struct setting *st = option_named(c->options.v[i] + 2);
         rc = settings_set(&o, st, st->arg ? c->options.v[++i] : NULL, e);
     }
+    if (rc == 0 && !o.fuzzers.n)
+        rc = fuzzer_roster("default", &o.fuzzers, e);
     if (rc == 0)
         rc = fold_sched(&(struct fold_settings){.fuzzers = &o.fuzzers,
                                                 .scheduler = o.scheduler,

@@ -1,8 +1,11 @@
 /* bench: `carol bench run` and `carol bench table`: options and last words.  What they do is in src/bench. */
 #include "bench/run.h"
 
+#include "base/buf.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "bench/suite.h"
+#include "bench/outcome.h"
 #include "cli/cli.h"
 #include "cli/host.h"
 
@@ -17,6 +20,14 @@ static const char options[] =
     "      --holdout      the hold-out targets too\n"
     "      --keep         keep what the contenders wrote, not only the results\n"
     "  -q, --quiet        no progress\n"
+    "\n"
+    "table DIR: what is done so far, as the tables of the paper\n"
+    "      --of NAME      whom the others are compared with (default: contextual, else the first)\n"
+    "      --measure NAME bugs (default), area, reached, edges or execs: what is compared\n"
+    "      --json         the same for programs\n"
+    "      --csv          a line per campaign\n"
+    "      --csv-bugs     a line per campaign and bug\n"
+    "      --html FILE    a page with figures; it needs no other file\n"
     "\n"
     "bench/suite/README.md in Carol's sources describes SUITE.ini.\n"
     "Exit: 0 done, 1 some campaigns are missing (interrupted or failed), 2 wrong usage or input,\n"
@@ -69,6 +80,106 @@ static int verb_run(int argc, char **argv, struct err *e)
     return rc;
 }
 
+/* --- table --------------------------------------------------------------------------------------- */
+
+enum form { FORM_TEXT = 0, FORM_JSON, FORM_CSV, FORM_CSV_BUGS, FORM_HTML };
+
+struct table_args {
+    enum form form;
+    enum measure_kind measure;
+    const char *of, *html, *dir;
+};
+
+static int parse_table(struct table_args *a, int argc, char **argv, struct err *e)
+{
+    enum { OPT_JSON = 256, OPT_CSV, OPT_CSV_BUGS, OPT_HTML, OPT_OF, OPT_MEASURE };
+    static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
+                                          {"csv", no_argument, NULL, OPT_CSV},
+                                          {"csv-bugs", no_argument, NULL, OPT_CSV_BUGS},
+                                          {"html", required_argument, NULL, OPT_HTML},
+                                          {"of", required_argument, NULL, OPT_OF},
+                                          {"measure", required_argument, NULL, OPT_MEASURE},
+                                          {NULL, 0, NULL, 0}};
+    *a = (struct table_args){.measure = MEASURE_BUGS};
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;)
+        switch (c) {
+        case OPT_JSON: a->form = FORM_JSON; break;
+        case OPT_CSV: a->form = FORM_CSV; break;
+        case OPT_CSV_BUGS: a->form = FORM_CSV_BUGS; break;
+        case OPT_HTML:
+            a->form = FORM_HTML;
+            a->html = optarg;
+            break;
+        case OPT_OF: a->of = optarg; break;
+        case OPT_MEASURE:
+            a->measure = measure_of(optarg);
+            if (!a->measure)
+                return err_usage(e, "--measure is bugs, area, reached, edges or execs");
+            break;
+        default: return err_usage(e, "see 'carol bench --help'");
+        }
+    if (optind + 1 != argc)
+        return err_usage(e, "give one directory of results: carol bench table DIR");
+    a->dir = argv[optind];
+    return 0;
+}
+
+static int choose_reference(const struct outcome *t, const char *of, size_t *reference,
+                            struct err *e)
+{
+    if (!of && outcome_reference(t, "contextual", reference, e) == 0)
+        return 0;
+    return outcome_reference(t, of, reference, e);
+}
+
+static void show_json(const struct outcome *t, size_t reference, enum measure_kind m)
+{
+    json_t *o = outcome_json(t, reference, m);
+    json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    putchar('\n');
+    json_decref(o);
+}
+
+static int show(const struct outcome *t, size_t reference, const struct table_args *a,
+                struct err *e)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    struct sheets sheets = {0};
+    int rc = 0;
+    switch (a->form) {
+    case FORM_JSON: show_json(t, reference, a->measure); break;
+    case FORM_CSV: outcome_csv(t, &b); break;
+    case FORM_CSV_BUGS: outcome_csv_bugs(t, &b); break;
+    case FORM_HTML: outcome_html(t, reference, a->measure, &b); break;
+    default:
+        outcome_sheets(t, reference, a->measure, &sheets);
+        sheets_text(&sheets, &b);
+        sheets_free(&sheets);
+    }
+    if (a->form == FORM_HTML && (rc = fs_write_atomic(a->html, b.p, b.len, e)) < 0)
+        e->exit = ERR_EXIT_ENV;
+    else if (a->form != FORM_HTML && b.p)
+        fputs(b.p, stdout);
+    buf_free(&b);
+    return rc;
+}
+
+static int verb_table(int argc, char **argv, struct err *e)
+{
+    struct table_args a;
+    struct outcome t;
+    size_t reference = 0;
+    int rc = parse_table(&a, argc, argv, e);
+    rc = rc < 0 ? rc : outcome_load(&t, a.dir, e);
+    if (rc < 0)
+        return rc;
+    rc = choose_reference(&t, a.of, &reference, e);
+    rc = rc < 0 ? rc : show(&t, reference, &a, e);
+    outcome_free(&t);
+    return rc;
+}
+
 int cli_bench(int argc, char **argv)
 {
     struct err e = {0};
@@ -77,6 +188,8 @@ int cli_bench(int argc, char **argv)
         return cli_help(cli_find("bench"), options);
     if (argc > 1 && strcmp(argv[1], "run") == 0)
         rc = verb_run(argc - 1, argv + 1, &e);
+    else if (argc > 1 && strcmp(argv[1], "table") == 0)
+        rc = verb_table(argc - 1, argv + 1, &e);
     else
         rc = err_usage(&e, "what shall 'carol bench' do? run SUITE.ini, or table DIR ('carol bench "
                            "--help')");
