@@ -15,8 +15,8 @@ int bugfile_create(const char *path, struct carol_oracle **out, struct err *e)
     /* Allocated at once: on a full disk a target that writes to its mapping would be killed. */
     if (fd < 0 || (errno = posix_fallocate(fd, 0, sizeof **out)) != 0)
         rc = err_sys(e, "cannot make the oracle's file %s", path);
-    void *p = rc == 0 ? mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                      : MAP_FAILED;
+    void *p =
+        rc == 0 ? mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (rc == 0 && p == MAP_FAILED)
         rc = err_sys(e, "cannot map %s", path);
     if (fd >= 0)

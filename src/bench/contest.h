@@ -43,9 +43,9 @@ enum contest_end {
 struct contest {
     struct contest_opts o;
     enum contest_end end;
-    int64_t cpu_ns, wall_ns; /* when the end was decided */
-    int64_t began_real_ns;   /* CLOCK_REALTIME */
-    int64_t whole_ns;        /* wall time until all its processes were gone */
+    int64_t cpu_ns, wall_ns;             /* when the end was decided */
+    int64_t began_real_ns;               /* CLOCK_REALTIME */
+    int64_t whole_ns;                    /* wall time until all its processes were gone */
     int64_t wall_at[RESULT_MOMENTS + 1]; /* when that part of the budget was used */
     struct carol_oracle oracle;          /* at the end */
     char *command;
@@ -53,7 +53,8 @@ struct contest {
     struct contest_private *p;
 };
 
-CAROL_MUST_CHECK int contest_start(struct contest **out, const struct contest_opts *o, struct err *e);
+CAROL_MUST_CHECK int contest_start(struct contest **out, const struct contest_opts *o,
+                                   struct err *e);
 /* Ends it at once; `ended` follows. */
 void contest_stop(struct contest *c);
 /* Kills what still runs. */

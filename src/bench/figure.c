@@ -66,7 +66,10 @@ static double bugs_by(const struct outcome *t, size_t contender, double at)
 static double tick_of(double top)
 {
     double raw = top / 5, unit = pow(10, floor(log10(raw)));
-    return raw / unit < 1.5 ? unit : raw / unit < 3.5 ? 2 * unit : raw / unit < 7.5 ? 5 * unit : 10 * unit;
+    return raw / unit < 1.5   ? unit
+           : raw / unit < 3.5 ? 2 * unit
+           : raw / unit < 7.5 ? 5 * unit
+                              : 10 * unit;
 }
 
 static void axes(struct buf *out, double budget, double top)
@@ -98,8 +101,8 @@ void figure_bugs(const struct outcome *t, struct buf *out)
     axes(out, t->budget_s, top);
     for (size_t c = 0; c < t->contenders.n; c++) {
         const char *colour = colours[c % COLOURS];
-        buf_printf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\"%s points=\"", colour,
-                   t->roles[c] == ROLE_RIVAL ? " stroke-dasharray=\"5 3\"" : "");
+        buf_printf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\"%s points=\"",
+                   colour, t->roles[c] == ROLE_RIVAL ? " stroke-dasharray=\"5 3\"" : "");
         for (int i = 0; i <= STEPS; i++) {
             double at = t->budget_s * i / STEPS;
             buf_printf(out, "%.1f,%.1f ", x0 + (x1 - x0) * i / STEPS,

@@ -74,8 +74,8 @@ static int next_portion(struct measure *m, struct err *e)
         m->inputs[i].data = m->bytes.p ? m->bytes.p + at : "";
         at += m->inputs[i].size;
     }
-    m->job = (struct eval_job){
-        .inputs = m->inputs, .n = n, .done = on_job, .arg = m, .cpu = m->o.cpu};
+    m->job =
+        (struct eval_job){.inputs = m->inputs, .n = n, .done = on_job, .arg = m, .cpu = m->o.cpu};
     return m->ev->ops->submit(m->ev, &m->job, e);
 }
 

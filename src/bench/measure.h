@@ -28,7 +28,8 @@ struct measure_opts {
 };
 
 /* Everything pointed to must outlive it. */
-CAROL_MUST_CHECK int measure_start(struct measure **out, const struct measure_opts *o, struct err *e);
+CAROL_MUST_CHECK int measure_start(struct measure **out, const struct measure_opts *o,
+                                   struct err *e);
 void measure_free(struct measure *m); /* NULL is fine */
 
 #endif

@@ -12,8 +12,8 @@
 
 static char *directory_of(const struct suite *s, const struct planned *c)
 {
-    char *name = str_fmt("%s,%s,%d", s->targets[c->target].name, s->contenders[c->contender].name,
-                         c->trial);
+    char *name =
+        str_fmt("%s,%s,%d", s->targets[c->target].name, s->contenders[c->contender].name, c->trial);
     for (char *p = name; *p; p++)
         if (*p == '/' || *p == ':') /* afl-fuzz, for one, splits paths at colons */
             *p = '+';
@@ -44,8 +44,9 @@ static int look(const struct suite *s, struct planned *c, struct err *e)
     if (c->done && rc == 0) {
         char *now = suite_definition(s, &s->contenders[c->contender]);
         if (strcmp(now, r.definition) != 0) {
-            rc = err_usage(e, "%s is the result of another campaign (%s; now it would be %s): give "
-                              "another directory with -o",
+            rc = err_usage(e,
+                           "%s is the result of another campaign (%s; now it would be %s): give "
+                           "another directory with -o",
                            path, r.definition, now);
         }
         free(now);

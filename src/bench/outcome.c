@@ -18,8 +18,7 @@
 
 #define ALPHA 0.05
 
-static const char *const measure_names[] = {"none",  "bugs",  "area",
-                                            "reached", "edges", "execs"};
+static const char *const measure_names[] = {"none", "bugs", "area", "reached", "edges", "execs"};
 
 const char *measure_name(enum measure_kind m)
 {
@@ -64,7 +63,8 @@ static void list_names(struct outcome *t)
             strv_add(&t->targets, t->results[i].target);
     for (int role = ROLE_OURS; role <= ROLE_RIVAL; role++)
         for (size_t i = 0; i < t->n; i++)
-            if ((int)t->results[i].role == role && !strv_has(&t->contenders, t->results[i].contender)) {
+            if ((int)t->results[i].role == role &&
+                !strv_has(&t->contenders, t->results[i].contender)) {
                 t->roles[t->contenders.n] = (enum role)role;
                 strv_add(&t->contenders, t->results[i].contender);
             }
@@ -81,8 +81,9 @@ static int load_all(struct outcome *t, const char *top, const struct strv *names
             t->n += rc == 0;
             double budget = rc == 0 ? t->results[t->n - 1].budget_s : t->budget_s;
             if (rc == 0 && t->budget_s > 0 && budget != t->budget_s)
-                rc = err_usage(e, "%s has a budget of %.9g CPU s, others have %.9g: they cannot be "
-                                  "compared",
+                rc = err_usage(e,
+                               "%s has a budget of %.9g CPU s, others have %.9g: they cannot be "
+                               "compared",
                                path, budget, t->budget_s);
             t->budget_s = budget;
         }
@@ -123,15 +124,14 @@ void outcome_free(struct outcome *t)
     *t = (struct outcome){0};
 }
 
-static bool is_at(const struct outcome *t, const struct result *r, size_t target,
-                  size_t contender)
+static bool is_at(const struct outcome *t, const struct result *r, size_t target, size_t contender)
 {
     return strcmp(r->target, t->targets.v[target]) == 0 &&
            strcmp(r->contender, t->contenders.v[contender]) == 0;
 }
 
 struct cell outcome_cell(const struct outcome *t, size_t target, size_t contender,
-                       enum measure_kind m)
+                         enum measure_kind m)
 {
     struct cell c = {.v = xcalloc(t->n + 1, sizeof *c.v)};
     for (size_t i = 0; i < t->n; i++)
@@ -185,8 +185,7 @@ static void compare(const struct cell *x, const struct cell *y, struct match *m)
     m->a12 = u.a12;
     m->p = u.p;
     m->p_exact = u.p_exact;
-    m->resolution =
-        stats_resolution(x->v, x->n, y->v, y->n, ALPHA, &r) == 0 ? r.least : NAN;
+    m->resolution = stats_resolution(x->v, x->n, y->v, y->n, ALPHA, &r) == 0 ? r.least : NAN;
 }
 
 /* Over the targets: corrected p-values, sums, signs. */
@@ -232,7 +231,7 @@ static void make_duel(const struct outcome *t, size_t reference, size_t c, enum 
 }
 
 void outcome_duels(const struct outcome *t, size_t reference, enum measure_kind m,
-                 struct duel **duels, size_t *n)
+                   struct duel **duels, size_t *n)
 {
     static const struct {
         enum role role;
@@ -249,8 +248,8 @@ void outcome_duels(const struct outcome *t, size_t reference, enum measure_kind 
             continue;
         *d = (struct duel){.name = composite ? composites[i].name : t->contenders.v[i - 3],
                            .composite = composite};
-        make_duel(t, reference, composite ? 0 : i - 3, composite ? composites[i].role : ROLE_NONE, m,
-                  d);
+        make_duel(t, reference, composite ? 0 : i - 3, composite ? composites[i].role : ROLE_NONE,
+                  m, d);
         if (d->n)
             (*n)++;
         else
@@ -306,8 +305,8 @@ bool outcome_ranking(const struct outcome *t, enum measure_kind m, struct rankin
     return enough;
 }
 
-double outcome_bug_median(const struct outcome *t, size_t target, size_t contender,
-                        const char *bug, size_t *triggered, size_t *trials)
+double outcome_bug_median(const struct outcome *t, size_t target, size_t contender, const char *bug,
+                          size_t *triggered, size_t *trials)
 {
     struct lifetime *x = xcalloc(t->n + 1, sizeof *x);
     double median = NAN;

@@ -52,7 +52,7 @@ struct cell {
 CAROL_MUST_CHECK int outcome_load(struct outcome *t, const char *dir, struct err *e);
 void outcome_free(struct outcome *t);
 struct cell outcome_cell(const struct outcome *t, size_t target, size_t contender,
-                       enum measure_kind m); /* free cell.v */
+                         enum measure_kind m); /* free cell.v */
 
 /* One opponent on one target. */
 struct match {
@@ -74,8 +74,8 @@ struct duel {
 };
 
 /* reference: position of the contender; opponents with no target in common are left out. */
-void outcome_duels(const struct outcome *t, size_t reference, enum measure_kind m, struct duel **duels,
-                 size_t *n);
+void outcome_duels(const struct outcome *t, size_t reference, enum measure_kind m,
+                   struct duel **duels, size_t *n);
 void duels_free(struct duel *duels, size_t n);
 
 /* Mean ranks over the targets that all contenders were run on (1: the best), Friedman and Nemenyi.  False: there
@@ -89,13 +89,13 @@ bool outcome_ranking(const struct outcome *t, enum measure_kind m, struct rankin
 
 /* Kaplan-Meier median of the CPU seconds to a bug; NaN: more than half of the campaigns did not trigger it. */
 double outcome_bug_median(const struct outcome *t, size_t target, size_t contender, const char *bug,
-                        size_t *triggered, size_t *trials);
+                          size_t *triggered, size_t *trials);
 
 /* reference: a contender's name; NULL: the first.  -ENOENT (exit 2): there is none. */
 CAROL_MUST_CHECK int outcome_reference(const struct outcome *t, const char *name, size_t *out,
-                                     struct err *e);
+                                       struct err *e);
 void outcome_sheets(const struct outcome *t, size_t reference, enum measure_kind m,
-                  struct sheets *out);
+                    struct sheets *out);
 json_t *outcome_json(const struct outcome *t, size_t reference, enum measure_kind m);
 /* A line per campaign; a line per campaign and bug. */
 void outcome_csv(const struct outcome *t, struct buf *out);

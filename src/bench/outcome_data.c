@@ -20,11 +20,10 @@ static json_t *cell_json(const struct outcome *t, size_t target, size_t contende
         json_t *values = json_array();
         for (size_t i = 0; i < x.n; i++)
             json_array_append_new(values, json_real(x.v[i]));
-        json_object_set_new(
-            o, measure_name((enum measure_kind)m),
-            json_pack("{s:o,s:o,s:o}", "values", values, "mean",
-                      real(x.n ? stats_mean(x.v, (int)x.n) : NAN), "sd",
-                      real(x.n > 1 ? sqrt(stats_variance(x.v, (int)x.n)) : NAN)));
+        json_object_set_new(o, measure_name((enum measure_kind)m),
+                            json_pack("{s:o,s:o,s:o}", "values", values, "mean",
+                                      real(x.n ? stats_mean(x.v, (int)x.n) : NAN), "sd",
+                                      real(x.n > 1 ? sqrt(stats_variance(x.v, (int)x.n)) : NAN)));
         free(x.v);
     }
     return o;
@@ -51,11 +50,11 @@ static json_t *duels_json(const struct outcome *t, size_t reference, enum measur
         json_t *matches = json_array();
         for (size_t k = 0; k < d->n; k++)
             json_array_append_new(matches, match_json(t, &d->match[k]));
-        json_array_append_new(
-            list, json_pack("{s:s,s:b,s:o,s:o,s:i,s:i,s:i,s:o,s:o}", "against", d->name,
-                            "composite", d->composite, "sum", real(d->sum), "sum_other",
-                            real(d->sum_other), "wins", d->wins, "losses", d->losses, "ties",
-                            d->ties, "p_sign", real(d->sign_p), "targets", matches));
+        json_array_append_new(list, json_pack("{s:s,s:b,s:o,s:o,s:i,s:i,s:i,s:o,s:o}", "against",
+                                              d->name, "composite", d->composite, "sum",
+                                              real(d->sum), "sum_other", real(d->sum_other), "wins",
+                                              d->wins, "losses", d->losses, "ties", d->ties,
+                                              "p_sign", real(d->sign_p), "targets", matches));
     }
     duels_free(duels, n);
     return list;
@@ -125,8 +124,8 @@ void outcome_csv(const struct outcome *t, struct buf *out)
         const struct result *r = &t->results[i];
         who(r, out);
         buf_printf(out, ",%llu,%d,%.9g,%.9g,%.9g,%.4f,%d,%zu,%zu,%.6g,%u,%u,%llu,%llu",
-                   (unsigned long long)r->seed, r->cores, r->budget_s, r->cpu_s, r->wall_s, r->ratio,
-                   r->attempts, result_triggered(r), result_reached(r), result_area(r),
+                   (unsigned long long)r->seed, r->cores, r->budget_s, r->cpu_s, r->wall_s,
+                   r->ratio, r->attempts, result_triggered(r), result_reached(r), result_area(r),
                    r->edges[RESULT_MOMENTS], r->edges[0], (unsigned long long)r->execs,
                    (unsigned long long)r->inputs);
         for (int q = 0; q < GROWTH_QUARTERS; q++)

@@ -62,7 +62,8 @@ static void say_trials(const struct outcome *t, struct sheet *s)
             most = x.n > most ? x.n : most;
             free(x.v);
         }
-    sheet_note(s, "mean ± sample standard deviation over %zu to %zu trials of %.9g CPU s on %d core%s",
+    sheet_note(s,
+               "mean ± sample standard deviation over %zu to %zu trials of %.9g CPU s on %d core%s",
                least, most, t->budget_s, t->results[0].cores, t->results[0].cores == 1 ? "" : "s");
 }
 
@@ -74,11 +75,11 @@ static const char *verdict(const struct match *m)
 static void add_matches(const struct outcome *t, size_t reference, enum measure_kind m,
                         const struct duel *duels, size_t n, struct sheets *out)
 {
-    static const char *const heads[] = {"against", "target", "which", "n",   "mean",
-                                        "other",   "delta",  "A12",   "p",   "p Holm",
+    static const char *const heads[] = {"against", "target",     "which",  "n", "mean",
+                                        "other",   "delta",      "A12",    "p", "p Holm",
                                         "p exact", "resolution", "verdict"};
-    struct sheet *s = sheet_add(out, 13, 3, "%s against each, %s", t->contenders.v[reference],
-                                measure_name(m));
+    struct sheet *s =
+        sheet_add(out, 13, 3, "%s against each, %s", t->contenders.v[reference], measure_name(m));
     for (size_t i = 0; i < 13; i++)
         sheet_cell(s, "%s", heads[i]);
     for (size_t i = 0; i < n; i++)
@@ -98,7 +99,8 @@ static void add_matches(const struct outcome *t, size_t reference, enum measure_
             sheet_number(s, x->resolution, 2);
             sheet_cell(s, "%s", verdict(x));
         }
-    sheet_note(s, "p: two-sided Mann-Whitney; Holm over the targets of one opponent; resolution: the smallest "
+    sheet_note(s, "p: two-sided Mann-Whitney; Holm over the targets of one opponent; resolution: "
+                  "the smallest "
                   "difference of means these values could tell from chance at 0.05, - if none");
 }
 
@@ -124,8 +126,10 @@ static void add_duels(const struct outcome *t, size_t reference, enum measure_ki
         sheet_cell(s, "%d", d->ties);
         sheet_number(s, d->sign_p, 4);
     }
-    sheet_note(s, "strongest baseline, best single and best rival are the best of their kind on each target, "
-                  "chosen after the campaigns");
+    sheet_note(
+        s,
+        "strongest baseline, best single and best rival are the best of their kind on each target, "
+        "chosen after the campaigns");
 }
 
 static void add_bugs(const struct outcome *t, size_t target, struct sheets *out)
@@ -134,9 +138,9 @@ static void add_bugs(const struct outcome *t, size_t target, struct sheets *out)
     for (size_t i = 0; i < t->n && !one; i++)
         if (strcmp(t->results[i].target, t->targets.v[target]) == 0)
             one = &t->results[i];
-    struct sheet *s = sheet_add(out, t->contenders.n + 1, 1,
-                                "bugs of %s: campaigns that triggered it, median CPU s",
-                                t->targets.v[target]);
+    struct sheet *s =
+        sheet_add(out, t->contenders.n + 1, 1,
+                  "bugs of %s: campaigns that triggered it, median CPU s", t->targets.v[target]);
     sheet_cell(s, "bug");
     contender_heads(t, s);
     for (size_t b = 0; b < one->n_bugs; b++) {
@@ -152,8 +156,11 @@ static void add_bugs(const struct outcome *t, size_t target, struct sheets *out)
                 sheet_cell(s, "%zu/%zu %.1f", hit, trials, median);
         }
     }
-    sheet_note(s, "Kaplan-Meier medians, campaigns without the bug censored at %.9g s; no median: fewer "
-                  "than half triggered it", t->budget_s);
+    sheet_note(
+        s,
+        "Kaplan-Meier medians, campaigns without the bug censored at %.9g s; no median: fewer "
+        "than half triggered it",
+        t->budget_s);
 }
 
 static void add_shares(const struct outcome *t, struct sheets *out)
@@ -186,15 +193,16 @@ static void add_ranks(const struct outcome *t, enum measure_kind m, struct sheet
     struct ranking r;
     if (!outcome_ranking(t, m, &r))
         return;
-    struct sheet *s = sheet_add(out, 2, 1, "mean rank over %zu targets, %s", r.targets, measure_name(m));
+    struct sheet *s =
+        sheet_add(out, 2, 1, "mean rank over %zu targets, %s", r.targets, measure_name(m));
     sheet_cell(s, "contender");
     sheet_cell(s, "rank");
     for (size_t c = 0; c < t->contenders.n; c++) {
         sheet_cell(s, "%s", t->contenders.v[c]);
         sheet_number(s, r.rank[c], 2);
     }
-    sheet_note(s, "Friedman chi2 %.3f, p %.4f; Nemenyi critical difference at 0.05: %.2f", r.chi2, r.p,
-               r.cd);
+    sheet_note(s, "Friedman chi2 %.3f, p %.4f; Nemenyi critical difference at 0.05: %.2f", r.chi2,
+               r.p, r.cd);
     free(r.rank);
 }
 
@@ -225,7 +233,7 @@ static void add_care(const struct outcome *t, struct sheets *out)
 }
 
 void outcome_sheets(const struct outcome *t, size_t reference, enum measure_kind m,
-                  struct sheets *out)
+                    struct sheets *out)
 {
     struct duel *duels;
     size_t n;
@@ -238,7 +246,8 @@ void outcome_sheets(const struct outcome *t, size_t reference, enum measure_kind
     }
     duels_free(duels, n);
     add_ranks(t, m, out);
-    add_means(t, MEASURE_AREA, 2, "bugs triggered, mean over the budget (area under the curve)", out);
+    add_means(t, MEASURE_AREA, 2, "bugs triggered, mean over the budget (area under the curve)",
+              out);
     add_means(t, MEASURE_REACHED, 2, "bugs reached", out);
     add_means(t, MEASURE_EDGES, 0, "neutral edges of what was kept", out);
     add_means(t, MEASURE_EXECS, 0, "inputs executed", out);

@@ -19,8 +19,9 @@ void outcome_html(const struct outcome *t, size_t reference, enum measure_kind m
     struct sheets sheets = {0};
     struct ranking r;
     buf_str(out, head);
-    buf_printf(out, "<h1>Planted bugs for the same CPU time</h1>\n<p>%zu campaigns of %.9g CPU s: %zu "
-                    "targets, %zu contenders.</p>\n",
+    buf_printf(out,
+               "<h1>Planted bugs for the same CPU time</h1>\n<p>%zu campaigns of %.9g CPU s: %zu "
+               "targets, %zu contenders.</p>\n",
                t->n, t->budget_s, t->targets.n, t->contenders.n);
     buf_str(out, "<h2>bugs triggered over CPU time, mean, summed over the targets</h2>\n");
     figure_bugs(t, out);

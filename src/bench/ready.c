@@ -55,7 +55,7 @@ static bool is_ready(const struct bench_target *t, const bool on[FAMILY_END])
     char *list = fs_join(t->source, "bugs.csv");
     struct bug *bugs = NULL;
     size_t n = 0;
-    bool same = suite_bugs(list, &bugs, &n, &e) == 0 && n == t->n_bugs &&
+    bool same = bugs_load(list, &bugs, &n, &e) == 0 && n == t->n_bugs &&
                 (n == 0 || memcmp(bugs, t->bugs, n * sizeof *bugs) == 0);
     bool yes = same && fs_is_dir(t->seeds) && manifest_load(t->build, NULL, &m, &e) == 0 &&
                lacks(&m, on) == FAMILY_NONE;
@@ -68,10 +68,11 @@ static bool is_ready(const struct bench_target *t, const bool on[FAMILY_END])
 static int build(const struct suite *s, const struct bench_target *t, const bool on[FAMILY_END],
                  struct err *e)
 {
-    char *self = where_self(), *families = family_words(on), *script = fs_join(t->source, "build.sh"),
-         *what = str_fmt("the build of %s", t->name), *stage = str_fmt("the sources of %s", t->name);
+    char *self = where_self(), *families = family_words(on),
+         *script = fs_join(t->source, "build.sh"), *what = str_fmt("the build of %s", t->name),
+         *stage = str_fmt("the sources of %s", t->name);
     const char *lay[] = {t->stage, t->name, t->source, NULL};
-    const char *make[] = {self,  "build",   "-o", t->build, "--families", families,
+    const char *make[] = {self,    "build",   "-o", t->build, "--families", families,
                           "--src", t->source, "--", script,   NULL};
     log_info("%s: building %s", t->name, families);
     int rc = fs_mkdirs(s->builds, e);

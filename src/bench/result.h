@@ -34,10 +34,10 @@ struct result {
     uint64_t execs;     /* inputs that the oracle saw */
     uint64_t inputs;    /* kept */
     uint32_t edges_total;
-    uint32_t edges[RESULT_MOMENTS + 1];         /* at 0, and at the end of every part of the budget */
-    double wall_at[RESULT_MOMENTS + 1];         /* seconds */
-    double top_share[GROWTH_QUARTERS];          /* negative: not known */
-    struct bug_result *bugs;                    /* all of the target's */
+    uint32_t edges[RESULT_MOMENTS + 1]; /* at 0, and at the end of every part of the budget */
+    double wall_at[RESULT_MOMENTS + 1]; /* seconds */
+    double top_share[GROWTH_QUARTERS];  /* negative: not known */
+    struct bug_result *bugs;            /* all of the target's */
     size_t n_bugs;
     char *command, *version, *began;
 };

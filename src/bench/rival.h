@@ -27,7 +27,8 @@ struct rival {
     bool deaf;                /* to SIGINT: it is killed */
     /* The command of process i; it runs in a directory of its own, with out/ and tmp/ in it. */
     void (*command)(const struct rival_start *s, int i, struct strv *argv, struct strv *env);
-    const char *kept;  /* directories of what it kept, below its own: "out" or "out", then each, then this */
+    const char *
+        kept; /* directories of what it kept, below its own: "out" or "out", then each, then this */
     const char *inner; /* NULL, or the name of the directory in each of those */
 };
 

@@ -236,8 +236,8 @@ static int measure_rival(struct slot *sl, struct err *e)
     const struct suite *s = sl->b->s;
     for (int q = 0; q < GROWTH_QUARTERS; q++)
         sl->top_share[q] = -1;
-    int rc = rival_kept(contender_of(sl)->rival, sl->now->dir, sl->contest->began_real_ns, &sl->kept,
-                        &sl->n_kept, e);
+    int rc = rival_kept(contender_of(sl)->rival, sl->now->dir, sl->contest->began_real_ns,
+                        &sl->kept, &sl->n_kept, e);
     rc = rc < 0 ? rc : add_seeds(sl, e);
     if (rc < 0)
         return rc;

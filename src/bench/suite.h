@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "bench/bugs.h"
 #include "bench/rival.h"
 
 #include <stdbool.h>
@@ -34,12 +35,6 @@ struct contender {
     const struct rival *rival; /* NULL: carol fuzz with these options */
     struct strv options;       /* words for its command line */
     char *fuzzers;             /* as given; NULL: the default roster */
-};
-
-struct bug {
-    char id[16];
-    char grade[16];
-    unsigned number; /* in the oracle's file */
 };
 
 struct bench_target {
@@ -70,8 +65,6 @@ CAROL_MUST_CHECK int suite_load(struct suite *s, const char *path, const char *o
                                 struct err *e);
 void suite_free(struct suite *s);
 
-/* Rows of a bugs.csv: id, number and grade; the caller frees. */
-CAROL_MUST_CHECK int suite_bugs(const char *path, struct bug **bugs, size_t *n, struct err *e);
 /* The families that the contenders need, and the neutral one. */
 void suite_families(const struct suite *s, bool on[FAMILY_END]);
 /* Text that says what a campaign of this contender is: the same text, the same campaign; the caller frees. */

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "bench/suite.h"
 #include "bench/outcome.h"
+#include "bench/suite.h"
 #include "cli/cli.h"
 #include "cli/host.h"
 
@@ -184,11 +184,15 @@ int cli_bench(int argc, char **argv)
 {
     struct err e = {0};
     int rc;
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return cli_help(cli_find("bench"), options);
-    if (argc > 1 && strcmp(argv[1], "run") == 0)
+    const char *what = argc > 1 ? argv[1] : "";
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return cli_help(cli_find("bench"), options);
+    if (argc > 1)
+        argv[1] = argv[0]; /* the name in getopt's messages */
+    if (strcmp(what, "run") == 0)
         rc = verb_run(argc - 1, argv + 1, &e);
-    else if (argc > 1 && strcmp(argv[1], "table") == 0)
+    else if (strcmp(what, "table") == 0)
         rc = verb_table(argc - 1, argv + 1, &e);
     else
         rc = err_usage(&e, "what shall 'carol bench' do? run SUITE.ini, or table DIR ('carol bench "

@@ -24,7 +24,7 @@ enum family {
     FAMILY_NEUTRAL,
     FAMILY_ASAN,
     FAMILY_PLAIN,
-    FAMILY_CMPLOG,    /* from here on only when asked for by name */
+    FAMILY_CMPLOG, /* from here on only when asked for by name */
     FAMILY_LIBFUZZER,
     FAMILY_END
 };

@@ -5,8 +5,9 @@ import csv
 import io
 import json
 import os
-import signal
+import resource
 import shutil
+import signal
 import sys
 import tempfile
 from html.parser import HTMLParser
@@ -187,6 +188,10 @@ def test_wrong(top):
     told("no results", 2, "has no results", "table", top)
     told("a directory that cannot be made", 3, "cannot", "run", top / "suite.ini", "-o", "/dev/null/x")
     told("another budget in the same directory", 2, "another campaign", "run", top / "other.ini", "-o", top / "out")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    code, text = carol.run("bench", "run", top / "suite.ini", "-o", top / "full", preexec_fn=limit)
+    check(code == 3 and "cannot make the oracle's file" in text and not results(top / "full"),
+          "no room on the disk", (code, text))
     told("no verb", 2, "what shall 'carol bench' do", "dance")
 
 

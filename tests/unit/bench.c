@@ -75,11 +75,12 @@ static void test_ini_refuses(void **state)
 
 /* --- suites -------------------------------------------------------------------------------------- */
 
-static const char good[] = "[suite]\ntargets = t\ncontenders = c single:aflpp bare\ntrials = 3\ncpu = 7\n"
-                           "[target t]\nbuild = b\nseeds = s\nbugs = bugs.csv\n"
-                           "[contender c]\nscheduler = contextual\nsched-opt = ridge=2 explore=3\n"
-                           "[contender single:aflpp]\nscheduler = single:aflpp\n"
-                           "[contender bare]\nrival = aflpp\n";
+static const char good[] =
+    "[suite]\ntargets = t\ncontenders = c single:aflpp bare\ntrials = 3\ncpu = 7\n"
+    "[target t]\nbuild = b\nseeds = s\nbugs = bugs.csv\n"
+    "[contender c]\nscheduler = contextual\nsched-opt = ridge=2 explore=3\n"
+    "[contender single:aflpp]\nscheduler = single:aflpp\n"
+    "[contender bare]\nrival = aflpp\n";
 
 static void make_target(void)
 {
@@ -89,7 +90,8 @@ static void make_target(void)
         assert_int_equal(fs_mkdirs(path, NULL), 0);
         free(path);
     }
-    free(write_text("bugs.csv", "id,number,grade,obstacle,what\nA1,1,easy,x,y\nA2,9,hard,\"x, y\",z\n"));
+    free(write_text("bugs.csv",
+                    "id,number,grade,obstacle,what\nA1,1,easy,x,y\nA2,9,hard,\"x, y\",z\n"));
 }
 
 /* The text with one line replaced. */
@@ -133,8 +135,9 @@ static void test_suite(void **state)
     assert_int_equal(s.cpu_ns, INT64_C(7000000000));
     assert_int_equal(s.cores, 1);
     char *what = suite_definition(&s, &s.contenders[0]);
-    assert_string_equal(what, "carol fuzz --scheduler contextual --share-new-only; 7 CPU s on 1 core, turns "
-                              "of 2 s, 1000 ms and 2048 MB per input, seed 1");
+    assert_string_equal(
+        what, "carol fuzz --scheduler contextual --share-new-only; 7 CPU s on 1 core, turns "
+              "of 2 s, 1000 ms and 2048 MB per input, seed 1");
     free(what);
     suite_families(&s, on);
     assert_true(on[FAMILY_NEUTRAL] && on[FAMILY_AFL] && on[FAMILY_LAF] && on[FAMILY_HFUZZ]);
@@ -179,6 +182,23 @@ static void test_suite_refuses(void **state)
         if (e.exit != ERR_EXIT_USAGE || !strstr(e.msg, bad[i].says))
             fail_msg("\"%s\": exit %d, says \"%s\"", bad[i].by, e.exit, e.msg);
         free(text);
+    }
+}
+
+/* What is in the tree: every name in it is one. */
+static void test_own_suites(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"suite.ini", "reduced.ini"};
+    for (size_t i = 0; i < 2; i++) {
+        struct suite s;
+        struct err e = {0};
+        char *path = str_fmt("%s/bench/suite/%s", CAROL_SOURCE, names[i]);
+        if (suite_load(&s, path, temp_dir, i == 0, &e) < 0)
+            fail_msg("%s", e.msg);
+        assert_int_equal(s.n_targets, i == 0 ? 8 : 1);
+        suite_free(&s);
+        free(path);
     }
 }
 
@@ -283,7 +303,8 @@ static void test_result(void **state)
     (void)state;
     struct bug bugs[] = {{"A1", "easy", 1}, {"A2", "hard", 9}, {"A3", "hard", 127}};
     struct carol_oracle o = {.execs = 1000};
-    o.bug[1] = (struct carol_bug_record){9, 4, {3, 2000000000, 1000000000}, {77, 5000000000, 2500000000}};
+    o.bug[1] =
+        (struct carol_bug_record){9, 4, {3, 2000000000, 1000000000}, {77, 5000000000, 2500000000}};
     o.bug[9] = (struct carol_bug_record){2, 0, {900, 9000000000, 4000000000}, {0}};
     struct result r = {.target = (char[]){"t"},
                        .contender = (char[]){"single:x"},
@@ -349,15 +370,17 @@ static void test_growth(void **state)
 static void test_kept(void **state)
 {
     (void)state;
-    static const char *const files[] = {"out/f0/queue/id:000001,src:000000,time:1500,execs:9,op:havoc",
-                                        "out/f0/queue/id:000000,time:0,execs:0,orig:x",
-                                        "out/f1/queue/id:000000,time:700,execs:0,orig:x",
-                                        "out/f1/crashes/id:000000,time:1,execs:0,sig:11"};
+    static const char *const files[] = {
+        "out/f0/queue/id:000001,src:000000,time:1500,execs:9,op:havoc",
+        "out/f0/queue/id:000000,time:0,execs:0,orig:x",
+        "out/f1/queue/id:000000,time:700,execs:0,orig:x",
+        "out/f1/crashes/id:000000,time:1,execs:0,sig:11"};
     struct kept *list;
     size_t n;
     int64_t sum = 0;
     for (size_t i = 0; i < 4; i++) {
-        char *dir = str_fmt("%s/%.*s", temp_dir, (int)(strrchr(files[i], '/') - files[i]), files[i]);
+        char *dir =
+            str_fmt("%s/%.*s", temp_dir, (int)(strrchr(files[i], '/') - files[i]), files[i]);
         assert_int_equal(fs_mkdirs(dir, NULL), 0);
         free(dir);
         free(write_text(files[i], "x"));
@@ -374,10 +397,15 @@ int main(void)
 {
 #define IN_DIR(f) cmocka_unit_test_setup_teardown(f, temp_dir_make, temp_dir_remove)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ini), cmocka_unit_test(test_ini_refuses),
-        IN_DIR(test_suite),         IN_DIR(test_suite_refuses),
-        IN_DIR(test_order),         IN_DIR(test_resume),
-        IN_DIR(test_result),        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_ini),
+        cmocka_unit_test(test_ini_refuses),
+        IN_DIR(test_suite),
+        IN_DIR(test_suite_refuses),
+        IN_DIR(test_own_suites),
+        IN_DIR(test_order),
+        IN_DIR(test_resume),
+        IN_DIR(test_result),
+        cmocka_unit_test(test_growth),
         IN_DIR(test_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

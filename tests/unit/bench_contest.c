@@ -3,8 +3,8 @@
 #include "bench/contest.h"
 #include "temp_dir.h"
 
-#include <setjmp.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

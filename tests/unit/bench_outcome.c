@@ -49,7 +49,8 @@ static void store(const char *target, const char *contender, enum role role, int
     for (int i = 0; i < BUGS; i++) {
         snprintf(bugs[i].id, sizeof bugs[i].id, "B%d", i + 1);
         if (i < n)
-            bugs[i].triggered = bugs[i].reached = (struct first){(uint64_t)i + 1, 10.0 * (i + 1), 1};
+            bugs[i].triggered = bugs[i].reached =
+                (struct first){(uint64_t)i + 1, 10.0 * (i + 1), 1};
     }
     r.edges[RESULT_MOMENTS] = (uint32_t)(100 + n);
     char *dir = str_fmt("%s/campaigns/%s,%s,%d", temp_dir, target, contender, trial),
@@ -176,11 +177,15 @@ static void test_text(void **state)
     load(&t, &ctx);
     outcome_sheets(&t, ctx, MEASURE_BUGS, &s);
     sheets_text(&s, &b);
-    expect_line(b.p, "\ntarget               ctx          rr      autofz        band      legion  best-single\n");
+    expect_line(b.p, "\ntarget               ctx          rr      autofz        band      legion  "
+                     "best-single\n");
     expect_line(b.p, "\nlibtiff       5.00 ±0.00  4.30 ±0.82  4.00 ±0.00  3.70 ±0.48  3.60 ±0.52 ");
-    expect_line(b.p, "mean ± sample standard deviation over 10 to 10 trials of 100 CPU s on 6 cores\n");
-    expect_line(b.p, "\nstrongest baseline        9  34.20  30.60  +3.60     11.8     6       0     3  0.0312\n");
-    expect_line(b.p, "\nB5   10/10 50.0        3/10        0/10        0/10        0/10         4/10\n");
+    expect_line(b.p,
+                "mean ± sample standard deviation over 10 to 10 trials of 100 CPU s on 6 cores\n");
+    expect_line(b.p, "\nstrongest baseline        9  34.20  30.60  +3.60     11.8     6       0    "
+                     " 3  0.0312\n");
+    expect_line(b.p,
+                "\nB5   10/10 50.0        3/10        0/10        0/10        0/10         4/10\n");
     expect_line(b.p, "critical difference");
     sheets_free(&s);
     buf_free(&b);
