@@ -408,5 +408,6 @@ int main(void)
         cmocka_unit_test(test_growth),
         IN_DIR(test_kept),
     };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

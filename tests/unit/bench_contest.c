@@ -139,5 +139,6 @@ int main(void)
     const struct CMUnitTest tests[] = {IN_DIR(test_budget), IN_DIR(test_children_count),
                                        IN_DIR(test_stop), IN_DIR(test_ends_by_itself),
                                        IN_DIR(test_two_cores)};
+    cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

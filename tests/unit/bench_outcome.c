@@ -273,5 +273,6 @@ int main(void)
         cmocka_unit_test(test_html_is_escaped),
         cmocka_unit_test_setup_teardown(test_refuses, temp_dir_make, temp_dir_remove),
     };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
