@@ -214,6 +214,8 @@ class Lab:
             code, out = self.ninja(b, *([] if self.system else targets))  # system tests need the runtimes, too
             if code:
                 sys.exit(f"mutants: the copy cannot be built:\n{out[-3000:]}")
+        if self.system:  # targets are linked with the runtimes, and know nothing of counting
+            shutil.copytree(self.build / "runtime", self.counted / "runtime", dirs_exist_ok=True)
         executed = collections.defaultdict(lambda: collections.defaultdict(set))  # file -> line -> tests
         for name, command, made in self.listed(self.counted):
             for f in self.counted.rglob("*.gcda"):

@@ -1,6 +1,7 @@
 /* commands: how each fuzzer is called, and what is done to its directory before it is called again.  Nothing is
  * started: the programs and libraries are empty files. */
 #include "base/fs.h"
+#include "base/log.h"
 #include "fuzzer/ctlpage.h"
 #include "fuzzer/live.h"
 
@@ -190,6 +191,16 @@ static void a_missing_file_is_named(void **state)
     (void)state;
     struct instance_opts o = {.fuzzer = "aflpp", .target = &m};
     struct err e = {0};
+    for (size_t i = 0; arm_table[i]; i++)
+        if (arm_table[i]->part) {
+            struct instance_opts its = {.fuzzer = arm_table[i]->name, .target = &m};
+            char *part = str_fmt("%s/engines/%s", home, arm_table[i]->part);
+            assert_int_equal(fuzzer_check(&its, NULL), 0);
+            assert_int_equal(unlink(part), 0);
+            assert_true(fuzzer_check(&its, &e) < 0);
+            assert_non_null(strstr(e.msg, part));
+            free(part);
+        }
     char *lib = fs_join(home, "runtime/ctl/libcarolctl.so");
     assert_int_equal(unlink(lib), 0);
     assert_true(fuzzer_check(&o, &e) < 0);
@@ -324,6 +335,7 @@ static void without_a_queue_it_starts_anew(void **state)
 
 int main(void)
 {
+    log_set_level(LOG_NONE);
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
         T(targets_of_every_kind),

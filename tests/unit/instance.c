@@ -303,6 +303,15 @@ static void a_turn_can_be_cut(void **state)
     assert_int_equal(((struct live *)t.in)->p->by_signal, 0);
 }
 
+static size_t open_files(void)
+{
+    struct strv names = {0};
+    assert_int_equal(fs_list("/proc/self/fd", &names, NULL), 0);
+    size_t n = names.n;
+    strv_free(&names);
+    return n;
+}
+
 /* What cannot be called leaves nothing behind, and may be tried again. */
 static void a_failed_start_is_no_start(void **state)
 {
@@ -316,6 +325,16 @@ static void a_failed_start_is_no_start(void **state)
         assert_int_equal(t.in->state, INST_NEW);
     }
     play.refuses = false;
+    char *log =
+        fs_join(temp_dir, "log"); /* nor can it be called when there is no place for its log */
+    size_t before = open_files();
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(fs_mkdirs(log, NULL), 0);
+        assert_true(t.in->ops->start(t.in, NULL, 0, false, &e) < 0);
+        assert_int_equal(open_files(), before);
+    }
+    assert_int_equal(rmdir(log), 0);
+    free(log);
     lines = 0;
     start(false);
     assert_true(turn(2, 60000)->cycles == 2);

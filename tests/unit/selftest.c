@@ -25,6 +25,7 @@ static struct {
     int takes_in, n;  /* takes the input so often in that turn */
     const char *find; /* a find of it: its bytes, */
     const char *name; /* and its name */
+    int more;         /* so many more of them, which are ours */
 } play;
 
 static struct {
@@ -102,11 +103,13 @@ static int harvest(struct instance *in, struct harvest *h, struct err *e)
 {
     (void)in;
     (void)e;
-    if (play.find)
+    for (int i = 0; play.find && i <= play.more; i++) {
+        size_t size = strlen(i ? k.input : play.find);
         harvest_add(h, (struct find){.kind = FIND_SEED,
-                                     .data = xmemdup(play.find, strlen(play.find)),
-                                     .size = strlen(play.find),
+                                     .data = xmemdup(i ? k.input : play.find, size),
+                                     .size = size,
                                      .name = play.name ? xstrdup(play.name) : NULL});
+    }
     return 0;
 }
 
@@ -296,6 +299,9 @@ static void what_it_must_not_do(void **state)
     play.find = "its own", play.name = "id:1,op:havoc";
     fails("its name lacks op:MOpt: id:1,op:havoc");
     anew(state);
+    play.find = "its own", play.name = "id:1,op:havoc", play.more = 1;
+    fails("its name lacks op:MOpt"); /* what was first */
+    anew(state);
     play.cannot_take = true;
     fails("could not be given to it: no room");
 }
@@ -341,6 +347,12 @@ static void it_can_be_cancelled(void **state)
         assert_true(k.freed && !fs_exists(opts.dir));
         assert_false(loop_step(loop, -1));
     }
+    play.cannot_take = true; /* also when it has failed and not said so yet */
+    struct selftest *t;
+    assert_int_equal(selftest_start(&t, loop, &opts, NULL, 0, on_done, &got, NULL), 0);
+    assert_true(loop_step(loop, -1));
+    selftest_cancel(t);
+    assert_false(loop_step(loop, -1));
     assert_int_equal(got.calls, 0);
 }
 
