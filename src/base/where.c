@@ -19,7 +19,7 @@ void where_set_engines(const char *dir)
 }
 
 /* The running carol binary. */
-static char *self_path(void)
+char *where_self(void)
 {
     char exe[PATH_MAX];
     const char *link = getenv("CAROL_SELF"); /* tests that are not the carol binary itself */
@@ -35,7 +35,7 @@ static char *self_path(void)
 /* The directory that holds `runtime` and `engines`. */
 static char *home_dir(void)
 {
-    char *self = self_path(), *slash = strrchr(self, '/');
+    char *self = where_self(), *slash = strrchr(self, '/');
     if (slash)
         *slash = 0;
     char *probe = fs_join(self, "runtime"), *home;

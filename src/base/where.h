@@ -9,6 +9,7 @@
 void where_set_engines(const char *dir);
 
 /* Absolute paths, to be freed by the caller.  They are returned whether or not they exist. */
+char *where_self(void);                /* the running carol binary */
 char *where_runtime(const char *name); /* libcarolcov.a, libcarolctl.so, carol-cc, ... */
 char *where_engine(const char *name);  /* afl/afl-fuzz, honggfuzz/honggfuzz, radamsa/... */
 

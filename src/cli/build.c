@@ -47,7 +47,7 @@ static int help(void)
         fuzzer_list((enum family)f, ", ", &who);
         if (family_use((enum family)f))
             buf_printf(&who, "%s%s", who.len ? "; " : "", family_use((enum family)f));
-        printf("  %-8s %s\n", family_name((enum family)f), who.p);
+        printf("  %-9s %s\n", family_name((enum family)f), who.p);
         buf_free(&who);
     }
     return 0;

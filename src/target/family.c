@@ -86,9 +86,14 @@ static int init_afl(struct family_kit *k, struct err *e)
                                        "afl/SanitizerCoveragePCGUARD.so",
                                        "afl/split-switches-pass.so",
                                        "afl/split-compares-pass.so"};
+    static const char *const cmplog[] = {"afl/cmplog-instructions-pass.so",
+                                         "afl/cmplog-routines-pass.so",
+                                         "afl/cmplog-switches-pass.so"};
     int rc = 0;
     for (size_t i = 0; i < sizeof used / sizeof *used && rc == 0; i++)
         rc = need_engine(k, used[i], e);
+    for (size_t i = 0; i < 3 && rc == 0 && k->family == FAMILY_CMPLOG; i++)
+        rc = need_engine(k, cmplog[i], e);
     free(k->cc);
     free(k->cxx);
     k->cc = where_engine("afl/afl-clang-fast");
@@ -103,6 +108,8 @@ static int init_afl(struct family_kit *k, struct err *e)
         strv_add(&k->env, "AFL_LLVM_LAF_SPLIT_SWITCHES=1");
         strv_add(&k->env, "AFL_LLVM_LAF_SPLIT_COMPARES=1");
     }
+    if (k->family == FAMILY_CMPLOG)
+        strv_add(&k->env, "AFL_LLVM_CMPLOG=1");
     strv_add(&k->with_engine, k->engine);
     return rc;
 }
@@ -176,11 +183,23 @@ static int init_neutral(struct family_kit *k, struct err *e)
     return rc < 0 ? rc : add_mutate(k, e);
 }
 
+/* clang's own engine: asked for and linked by a flag, not by an archive. */
+static int init_libfuzzer(struct family_kit *k, struct err *e)
+{
+    (void)e;
+    k->engine = xstrdup("-fsanitize=fuzzer");
+    add_words(&k->compile, "-gline-tables-only -fsanitize=fuzzer-no-link");
+    add_words(&k->link, "-fsanitize=fuzzer-no-link");
+    strv_add(&k->with_engine, k->engine);
+    return 0;
+}
+
 /* Scripts branch on the engine; a family without a fuzzer of its own looks like libFuzzer to them. */
 static const struct row {
     const char *name, *engine, *sanitizer;
     const char *use; /* family_use */
     int (*init)(struct family_kit *k, struct err *e);
+    bool extra; /* not among "all" */
 } rows[FAMILY_END] = {
     [FAMILY_NONE] = {"none", "none", "none", "nobody", init_plain},
     [FAMILY_AFL] = {"afl", "afl", "none", NULL, init_afl},
@@ -190,6 +209,10 @@ static const struct row {
                         init_neutral},
     [FAMILY_ASAN] = {"asan", "libfuzzer", "address", "reports of defects", init_plain},
     [FAMILY_PLAIN] = {"plain", "libfuzzer", "none", "confirmation of defects", init_plain},
+    [FAMILY_CMPLOG] = {"cmplog", "afl", "none", "afl-fuzz -c in 'carol bench'; only when named",
+                       init_afl, true},
+    [FAMILY_LIBFUZZER] = {"libfuzzer", "libfuzzer", "none",
+                          "libFuzzer in 'carol bench'; only when named", init_libfuzzer, true},
 };
 
 static const struct row *row_of(enum family f)
@@ -237,7 +260,7 @@ int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e)
     int rc = 0;
     bool every = strcmp(list, "all") == 0;
     for (int f = 0; f < FAMILY_END; f++)
-        on[f] = every && f != FAMILY_NONE;
+        on[f] = every && f != FAMILY_NONE && !rows[f].extra;
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         buf_printf(&all, "%s%s", all.len ? ", " : "", rows[f].name);
     if (!every)

@@ -24,6 +24,8 @@ enum family {
     FAMILY_NEUTRAL,
     FAMILY_ASAN,
     FAMILY_PLAIN,
+    FAMILY_CMPLOG, /* from here on only when asked for by name */
+    FAMILY_LIBFUZZER,
     FAMILY_END
 };
 
@@ -34,7 +36,7 @@ enum target_kind {
     TARGET_STDIN      /* a main() that reads standard input */
 };
 
-const char *family_name(enum family f);  /* "afl", "laf", "hfuzz", "neutral", "asan", "plain" */
+const char *family_name(enum family f);  /* "afl", "laf", "hfuzz", "neutral", ... */
 enum family family_of(const char *name); /* FAMILY_NONE: no such family */
 const char *target_kind_name(enum target_kind k);
 

@@ -57,7 +57,7 @@ CHANGES = [
     ("equal", "UPDATE slots SET start_ns = start_ns - 1, idle_ns = idle_ns + 1", "slots: time of start-up"),
     ("equal", "UPDATE turns SET cycle_ns = cycle_ns * 2 WHERE id = 30", "cycles allowed"),
     ("equal", "UPDATE turns SET active_ns = active_ns - 9000000000 WHERE id = 30", "cycles allowed"),
-    ("equal", "UPDATE seeds SET cpu_us = 10000000 WHERE status = 4", "few hangs are measured"),
+    ("equal", "UPDATE seeds SET cpu_us = 6000000 WHERE status = 4", "few hangs are measured"),
     ("equal", "UPDATE crashes SET name = '' WHERE id = (SELECT min(id) FROM crashes WHERE by_eval)",
      "they keep name and parent"),
     ("quick", "UPDATE turns SET active_ns = active_ns - 1 WHERE id = 9", "the length of a turn"),

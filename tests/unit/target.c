@@ -141,7 +141,7 @@ static void family_lists(void **state)
     assert_true(on[FAMILY_AFL] && on[FAMILY_PLAIN] && !on[FAMILY_LAF] && !on[FAMILY_NONE]);
     assert_int_equal(family_parse_list("all", on, &e), 0);
     assert_true(on[FAMILY_LAF] && !on[FAMILY_NONE]);
-    assert_true(family_parse_list("afl,cmplog", on, &e) < 0);
+    assert_true(family_parse_list("afl,qemu", on, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     assert_true(family_parse_list("", on, &e) < 0);
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)

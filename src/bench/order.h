@@ -1,0 +1,35 @@
+/* order: the campaigns of a suite in the order in which they are run, and which of them are done.
+ *
+ * Trial by trial, so that whatever is there when somebody stops it is balanced; within a trial in an order drawn
+ * from the suite's seed, so that nobody always runs at the same time of day.  A campaign is done when its
+ * result.json is there. */
+#ifndef CAROL_BENCH_ORDER_H
+#define CAROL_BENCH_ORDER_H
+
+#include "base/err.h"
+#include "bench/suite.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct planned {
+    size_t target, contender; /* of the suite */
+    int trial;                /* from 1 */
+    char *dir;                /* OUT/campaigns/TARGET,CONTENDER,TRIAL */
+    bool done, taken;
+    int attempts;
+    double first_ratio;
+};
+
+struct order {
+    struct planned *v;
+    size_t n, done;
+};
+
+/* A result in OUT that belongs to another definition, or is damaged, is refused (exit 2). */
+CAROL_MUST_CHECK int order_make(struct order *p, const struct suite *s, struct err *e);
+/* The first that is neither done nor taken; NULL: none. */
+struct planned *order_next(struct order *p);
+void order_free(struct order *p);
+
+#endif

@@ -1,0 +1,106 @@
+/* outcome: the results of a benchmark as the paper's tables: grids of text for people, the same figures as JSON,
+ * and raw records as CSV.
+ *
+ *     struct outcome t;
+ *     outcome_load(&t, "DIR", &e);
+ *     outcome_sheets(&t, "contextual", MEASURE_BUGS, &sheets, &e);
+ *     sheets_text(&sheets, &buf);  sheets_html(...)          // bench/sheet.h
+ *     sheets_free(&sheets);
+ *     outcome_free(&t);
+ *
+ * All statistics come from src/stats. */
+#ifndef CAROL_BENCH_OUTCOME_H
+#define CAROL_BENCH_OUTCOME_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "bench/result.h"
+#include "bench/sheet.h"
+
+#include <jansson.h>
+
+enum measure_kind {
+    MEASURE_NONE = 0,
+    MEASURE_BUGS, /* distinct bugs triggered at the end */
+    MEASURE_AREA, /* the same, averaged over the budget */
+    MEASURE_REACHED,
+    MEASURE_EDGES, /* neutral, at the end */
+    MEASURE_EXECS,
+    MEASURE_END
+};
+const char *measure_name(enum measure_kind m);
+enum measure_kind measure_of(const char *name); /* MEASURE_NONE: there is none */
+double measure_value(const struct result *r, enum measure_kind m);
+
+struct outcome {
+    struct result *results;
+    size_t n;
+    struct strv targets;
+    struct strv contenders; /* ours first, then baselines, singles, rivals */
+    enum role *roles;       /* of the contenders */
+    double budget_s;
+};
+
+/* The values of one cell, in the order of trials. */
+struct cell {
+    double *v;
+    size_t n;
+};
+
+/* DIR is what `carol bench run` wrote.  Results of different budgets are refused. */
+CAROL_MUST_CHECK int outcome_load(struct outcome *t, const char *dir, struct err *e);
+void outcome_free(struct outcome *t);
+struct cell outcome_cell(const struct outcome *t, size_t target, size_t contender,
+                         enum measure_kind m); /* free cell.v */
+
+/* One opponent on one target. */
+struct match {
+    size_t target, opponent; /* opponent: the contender behind a composite */
+    size_t n, n_other;
+    double mean, other, delta, a12, p, p_exact, p_holm;
+    double resolution; /* NaN: none */
+};
+
+/* The reference against one contender, or against the best of a role on each target, chosen afterwards. */
+struct duel {
+    const char *name;
+    bool composite;
+    struct match *match;
+    size_t n;
+    double sum, sum_other;
+    int wins, losses, ties;
+    double sign_p;
+};
+
+/* reference: position of the contender; opponents with no target in common are left out. */
+void outcome_duels(const struct outcome *t, size_t reference, enum measure_kind m,
+                   struct duel **duels, size_t *n);
+void duels_free(struct duel *duels, size_t n);
+
+/* Mean ranks over the targets that all contenders were run on (1: the best), Friedman and Nemenyi.  False: there
+ * are fewer than two targets or contenders. */
+struct ranking {
+    double *rank; /* per contender */
+    size_t targets;
+    double chi2, p, cd;
+};
+bool outcome_ranking(const struct outcome *t, enum measure_kind m, struct ranking *r);
+
+/* Kaplan-Meier median of the CPU seconds to a bug; NaN: more than half of the campaigns did not trigger it. */
+double outcome_bug_median(const struct outcome *t, size_t target, size_t contender, const char *bug,
+                          size_t *triggered, size_t *trials);
+
+/* reference: a contender's name; NULL: the first.  -ENOENT (exit 2): there is none. */
+CAROL_MUST_CHECK int outcome_reference(const struct outcome *t, const char *name, size_t *out,
+                                       struct err *e);
+void outcome_sheets(const struct outcome *t, size_t reference, enum measure_kind m,
+                    struct sheets *out);
+json_t *outcome_json(const struct outcome *t, size_t reference, enum measure_kind m);
+/* A line per campaign; a line per campaign and bug. */
+void outcome_csv(const struct outcome *t, struct buf *out);
+void outcome_csv_bugs(const struct outcome *t, struct buf *out);
+/* Self-contained: figures, then the sheets. */
+void outcome_html(const struct outcome *t, size_t reference, enum measure_kind m, struct buf *out);
+
+#endif

@@ -1,0 +1,32 @@
+/* run: runs the campaigns of a suite: as many at a time as fit on the cores, each on cores of its own, until
+ * each has used its CPU time.
+ *
+ * All CPU time of a contender's process tree counts: of its fuzzers and targets, and of a supervisor and an
+ * evaluator where there are some, for the user pays for it.  What the oracle knows when the budget is used is the
+ * result; what a contender does while it ends does not count.
+ *
+ * Nothing survives: contenders run in cages.  A campaign is done when its result.json is there; one that was
+ * interrupted is run again from its start. */
+#ifndef CAROL_BENCH_RUN_H
+#define CAROL_BENCH_RUN_H
+
+#include "base/err.h"
+#include "bench/suite.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bench_opts {
+    bool keep; /* everything that the contenders wrote */
+};
+
+struct bench_summary {
+    size_t planned, before, done, failed; /* campaigns: all; done before, done now, failed now */
+    bool interrupted;
+};
+
+/* 0 also when campaigns failed or somebody interrupted it: see the summary. */
+CAROL_MUST_CHECK int bench_run(const struct suite *s, const struct bench_opts *o,
+                               struct bench_summary *sum, struct err *e);
+
+#endif

@@ -1,0 +1,201 @@
+/* bench: `carol bench run` and `carol bench table`: options and last words.  What they do is in src/bench. */
+#include "bench/run.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "bench/outcome.h"
+#include "bench/suite.h"
+#include "cli/cli.h"
+#include "cli/host.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char options[] =
+    "run SUITE.ini: every target, every contender, every trial, each until its CPU time is used\n"
+    "  -o, --out DIR      results (default: what the suite says); a campaign that is done is not\n"
+    "                     run again, so the same command goes on after Ctrl-C or kill -9\n"
+    "      --holdout      the hold-out targets too\n"
+    "      --keep         keep what the contenders wrote, not only the results\n"
+    "  -q, --quiet        no progress\n"
+    "\n"
+    "table DIR: what is done so far, as the tables of the paper\n"
+    "      --of NAME      whom the others are compared with (default: contextual, else the first)\n"
+    "      --measure NAME bugs (default), area, reached, edges or execs: what is compared\n"
+    "      --json         the same for programs\n"
+    "      --csv          a line per campaign\n"
+    "      --csv-bugs     a line per campaign and bug\n"
+    "      --html FILE    a page with figures; it needs no other file\n"
+    "\n"
+    "bench/suite/README.md in Carol's sources describes SUITE.ini.\n"
+    "Exit: 0 done, 1 some campaigns are missing (interrupted or failed), 2 wrong usage or input,\n"
+    "3 something is missing here.\n";
+
+static int run(const struct suite *s, const struct bench_opts *o, struct err *e)
+{
+    struct bench_summary sum;
+    int rc = bench_run(s, o, &sum, e);
+    if (rc < 0)
+        return rc;
+    size_t left = sum.planned - sum.before - sum.done;
+    printf("%zu of %zu campaigns are done, %zu of them now\n", sum.planned - left, sum.planned,
+           sum.done);
+    if (left)
+        printf("%s: the same command goes on\n", sum.interrupted ? "interrupted" : "some failed");
+    printf("results: carol bench table %s\n", s->out);
+    return left ? 1 : 0;
+}
+
+static int verb_run(int argc, char **argv, struct err *e)
+{
+    enum { OPT_HOLDOUT = 256, OPT_KEEP };
+    static const struct option longs[] = {{"out", required_argument, NULL, 'o'},
+                                          {"holdout", no_argument, NULL, OPT_HOLDOUT},
+                                          {"keep", no_argument, NULL, OPT_KEEP},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {NULL, 0, NULL, 0}};
+    struct bench_opts o = {0};
+    const char *out = NULL;
+    bool holdout = false;
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "o:q", longs, NULL)) != -1;)
+        switch (c) {
+        case 'o': out = optarg; break;
+        case OPT_HOLDOUT: holdout = true; break;
+        case OPT_KEEP: o.keep = true; break;
+        case 'q': log_set_level(LOG_WARN); break;
+        default: return err_usage(e, "see 'carol bench --help'");
+        }
+    if (optind + 1 != argc)
+        return err_usage(e, "give one suite: carol bench run SUITE.ini");
+    struct suite s;
+    int rc = host_need_files(HOST_FILES_RUN, e);
+    rc = rc < 0 ? rc : suite_load(&s, argv[optind], out, holdout, e);
+    if (rc < 0)
+        return rc;
+    rc = run(&s, &o, e);
+    suite_free(&s);
+    return rc;
+}
+
+/* --- table --------------------------------------------------------------------------------------- */
+
+enum form { FORM_TEXT = 0, FORM_JSON, FORM_CSV, FORM_CSV_BUGS, FORM_HTML };
+
+struct table_args {
+    enum form form;
+    enum measure_kind measure;
+    const char *of, *html, *dir;
+};
+
+static int parse_table(struct table_args *a, int argc, char **argv, struct err *e)
+{
+    enum { OPT_JSON = 256, OPT_CSV, OPT_CSV_BUGS, OPT_HTML, OPT_OF, OPT_MEASURE };
+    static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
+                                          {"csv", no_argument, NULL, OPT_CSV},
+                                          {"csv-bugs", no_argument, NULL, OPT_CSV_BUGS},
+                                          {"html", required_argument, NULL, OPT_HTML},
+                                          {"of", required_argument, NULL, OPT_OF},
+                                          {"measure", required_argument, NULL, OPT_MEASURE},
+                                          {NULL, 0, NULL, 0}};
+    *a = (struct table_args){.measure = MEASURE_BUGS};
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;)
+        switch (c) {
+        case OPT_JSON: a->form = FORM_JSON; break;
+        case OPT_CSV: a->form = FORM_CSV; break;
+        case OPT_CSV_BUGS: a->form = FORM_CSV_BUGS; break;
+        case OPT_HTML:
+            a->form = FORM_HTML;
+            a->html = optarg;
+            break;
+        case OPT_OF: a->of = optarg; break;
+        case OPT_MEASURE:
+            a->measure = measure_of(optarg);
+            if (!a->measure)
+                return err_usage(e, "--measure is bugs, area, reached, edges or execs");
+            break;
+        default: return err_usage(e, "see 'carol bench --help'");
+        }
+    if (optind + 1 != argc)
+        return err_usage(e, "give one directory of results: carol bench table DIR");
+    a->dir = argv[optind];
+    return 0;
+}
+
+static int choose_reference(const struct outcome *t, const char *of, size_t *reference,
+                            struct err *e)
+{
+    if (!of && outcome_reference(t, "contextual", reference, e) == 0)
+        return 0;
+    return outcome_reference(t, of, reference, e);
+}
+
+static void show_json(const struct outcome *t, size_t reference, enum measure_kind m)
+{
+    json_t *o = outcome_json(t, reference, m);
+    json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    putchar('\n');
+    json_decref(o);
+}
+
+static int show(const struct outcome *t, size_t reference, const struct table_args *a,
+                struct err *e)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    struct sheets sheets = {0};
+    int rc = 0;
+    switch (a->form) {
+    case FORM_JSON: show_json(t, reference, a->measure); break;
+    case FORM_CSV: outcome_csv(t, &b); break;
+    case FORM_CSV_BUGS: outcome_csv_bugs(t, &b); break;
+    case FORM_HTML: outcome_html(t, reference, a->measure, &b); break;
+    default:
+        outcome_sheets(t, reference, a->measure, &sheets);
+        sheets_text(&sheets, &b);
+        sheets_free(&sheets);
+    }
+    if (a->form == FORM_HTML && (rc = fs_write_atomic(a->html, b.p, b.len, e)) < 0)
+        e->exit = ERR_EXIT_ENV;
+    else if (a->form != FORM_HTML && b.p)
+        fputs(b.p, stdout);
+    buf_free(&b);
+    return rc;
+}
+
+static int verb_table(int argc, char **argv, struct err *e)
+{
+    struct table_args a;
+    struct outcome t;
+    size_t reference = 0;
+    int rc = parse_table(&a, argc, argv, e);
+    rc = rc < 0 ? rc : outcome_load(&t, a.dir, e);
+    if (rc < 0)
+        return rc;
+    rc = choose_reference(&t, a.of, &reference, e);
+    rc = rc < 0 ? rc : show(&t, reference, &a, e);
+    outcome_free(&t);
+    return rc;
+}
+
+int cli_bench(int argc, char **argv)
+{
+    struct err e = {0};
+    int rc;
+    const char *what = argc > 1 ? argv[1] : "";
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return cli_help(cli_find("bench"), options);
+    if (argc > 1)
+        argv[1] = argv[0]; /* the name in getopt's messages */
+    if (strcmp(what, "run") == 0)
+        rc = verb_run(argc - 1, argv + 1, &e);
+    else if (strcmp(what, "table") == 0)
+        rc = verb_table(argc - 1, argv + 1, &e);
+    else
+        rc = err_usage(&e, "what shall 'carol bench' do? run SUITE.ini, or table DIR ('carol bench "
+                           "--help')");
+    return rc < 0 ? cli_fail(&e) : rc;
+}

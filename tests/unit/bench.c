@@ -1,0 +1,413 @@
+/* bench: suites and what is wrong with them, the order of campaigns and its resumption, results as files, edges
+ * over time. */
+#include "base/fs.h"
+#include "bench/bugfile.h"
+#include "bench/growth.h"
+#include "bench/ini.h"
+#include "bench/order.h"
+#include "bench/result.h"
+#include "bench/suite.h"
+#include "temp_dir.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *write_text(const char *name, const char *text)
+{
+    char *path = fs_join(temp_dir, name);
+    assert_int_equal(fs_write_quick(path, text, strlen(text), NULL), 0);
+    return path;
+}
+
+/* --- ini ----------------------------------------------------------------------------------------- */
+
+static void test_ini(void **state)
+{
+    (void)state;
+    struct ini ini;
+    struct err e = {0};
+    assert_int_equal(ini_parse(&ini, "x",
+                               "; a comment\n\n[one]\n a = 1 \nb=two words\t\n# more\n[two x]\r\n"
+                               "a =\r\n",
+                               &e),
+                     0);
+    const struct ini_section *one = ini_section(&ini, "one"), *two = ini_section(&ini, "two x");
+    assert_int_equal(ini.n, 2);
+    assert_string_equal(ini_get(one, "a"), "1");
+    assert_string_equal(ini_get(one, "b"), "two words");
+    assert_string_equal(ini_get(two, "a"), "");
+    assert_null(ini_get(one, "c"));
+    assert_null(ini_section(&ini, "three"));
+    assert_int_equal(ini_only(&ini, one, (const char *const[]){"a", "b", NULL}, &e), 0);
+    assert_true(ini_only(&ini, one, (const char *const[]){"a", NULL}, &e) < 0);
+    assert_non_null(strstr(e.msg, "x:5"));
+    ini_free(&ini);
+}
+
+static void test_ini_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } bad[] = {{"a = 1\n", "x:1: a key must stand below"},
+               {"[one]\nnothing\n", "x:2: expected"},
+               {"[one\n", "x:1: a section"},
+               {"[one] more\n", "x:1: a section"},
+               {"[one]\na=1\na=2\n", "x:3: a second 'a'"},
+               {"[one]\n = 2\n", "x:2: there is no key"},
+               {"[one]\n[one]\n", "x:2: there are two sections [one]"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct ini ini;
+        struct err e = {0};
+        assert_true(ini_parse(&ini, "x", bad[i].text, &e) < 0);
+        assert_int_equal(e.exit, ERR_EXIT_USAGE);
+        if (!strstr(e.msg, bad[i].says))
+            fail_msg("%s: says \"%s\"", bad[i].text, e.msg);
+    }
+}
+
+/* --- suites -------------------------------------------------------------------------------------- */
+
+static const char good[] =
+    "[suite]\ntargets = t\ncontenders = c single:aflpp bare\ntrials = 3\ncpu = 7\n"
+    "[target t]\nbuild = b\nseeds = s\nbugs = bugs.csv\n"
+    "[contender c]\nscheduler = contextual\nsched-opt = ridge=2 explore=3\n"
+    "[contender single:aflpp]\nscheduler = single:aflpp\n"
+    "[contender bare]\nrival = aflpp\n";
+
+static void make_target(void)
+{
+    static const char *const dirs[] = {"b", "s"};
+    for (size_t i = 0; i < 2; i++) {
+        char *path = fs_join(temp_dir, dirs[i]);
+        assert_int_equal(fs_mkdirs(path, NULL), 0);
+        free(path);
+    }
+    free(write_text("bugs.csv",
+                    "id,number,grade,obstacle,what\nA1,1,easy,x,y\nA2,9,hard,\"x, y\",z\n"));
+}
+
+/* The text with one line replaced. */
+static char *with(const char *text, const char *line, const char *by)
+{
+    const char *at = strstr(text, line);
+    assert_non_null(at);
+    return str_fmt("%.*s%s%s", (int)(at - text), text, by, at + strlen(line));
+}
+
+static int load(struct suite *s, const char *text, struct err *e)
+{
+    char *path = write_text("suite.ini", text), *out = fs_join(temp_dir, "out");
+    int rc = suite_load(s, path, out, false, e);
+    free(path);
+    free(out);
+    return rc;
+}
+
+static void test_suite(void **state)
+{
+    (void)state;
+    struct suite s;
+    struct err e = {0};
+    bool on[FAMILY_END];
+    make_target();
+    char *text = with(good, "sched-opt = ridge=2 explore=3\n", "share-new-only = yes\n");
+    if (load(&s, text, &e) < 0)
+        fail_msg("%s", e.msg);
+    free(text);
+    assert_int_equal(s.n_targets, 1);
+    assert_int_equal(s.targets[0].n_bugs, 2);
+    assert_string_equal(s.targets[0].bugs[1].id, "A2");
+    assert_int_equal(s.targets[0].bugs[1].number, 9);
+    assert_int_equal(s.n_contenders, 3);
+    assert_int_equal(s.contenders[0].role, ROLE_OURS);
+    assert_int_equal(s.contenders[1].role, ROLE_SINGLE);
+    assert_int_equal(s.contenders[2].role, ROLE_RIVAL);
+    assert_string_equal(s.contenders[2].rival->name, "aflpp");
+    assert_int_equal(s.trials, 3);
+    assert_int_equal(s.cpu_ns, INT64_C(7000000000));
+    assert_int_equal(s.cores, 1);
+    char *what = suite_definition(&s, &s.contenders[0]);
+    assert_string_equal(
+        what, "carol fuzz --scheduler contextual --share-new-only; 7 CPU s on 1 core, turns "
+              "of 2 s, 1000 ms and 2048 MB per input, seed 1");
+    free(what);
+    suite_families(&s, on);
+    assert_true(on[FAMILY_NEUTRAL] && on[FAMILY_AFL] && on[FAMILY_LAF] && on[FAMILY_HFUZZ]);
+    assert_false(on[FAMILY_CMPLOG] || on[FAMILY_ASAN]);
+    suite_free(&s);
+}
+
+static void test_suite_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *by, *says;
+    } bad[] = {
+        {"targets = t", "targets = u", "there is no target 'u'"},
+        {"targets = t", "targets = t t", "the target t twice"},
+        {"targets = t", "", "needs a section [suite]"},
+        {"build = b", "build = nowhere", "there is no build"},
+        {"seeds = s", "seeds = nowhere", "there is no"},
+        {"bugs = bugs.csv", "bugs = nowhere.csv", "list of bugs"},
+        {"bugs = bugs.csv", "", "needs build, seeds and bugs"},
+        {"contenders = c", "contenders = d", "[contender d]"},
+        {"scheduler = contextual", "scheduler = clever", "clever"},
+        {"scheduler = contextual", "", "needs a scheduler or a rival"},
+        {"sched-opt = ridge=2 explore=3", "sched-opt = nonsense=2", "nonsense"},
+        {"sched-opt = ridge=2 explore=3", "fuzzers = aflpp,none", "none"},
+        {"sched-opt = ridge=2 explore=3", "jobs = 7", "no 'jobs'"},
+        {"sched-opt = ridge=2 explore=3", "colour = red", "no 'colour'"},
+        {"sched-opt = ridge=2 explore=3", "role = king", "a role is"},
+        {"rival = aflpp", "rival = magic", "no rival 'magic'; there are aflpp"},
+        {"rival = aflpp", "rival = aflpp\nfuzzers = aflpp", "no key 'fuzzers'"},
+        {"trials = 3", "trials = 0", "trials"},
+        {"trials = 3", "trails = 3", "no key 'trails'"},
+        {"cpu = 7", "cpu = soon", "cpu"},
+    };
+    make_target();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct suite s;
+        struct err e = {0};
+        char *text = with(good, bad[i].line, bad[i].by);
+        if (load(&s, text, &e) == 0)
+            fail_msg("\"%s\" was taken", bad[i].by);
+        if (e.exit != ERR_EXIT_USAGE || !strstr(e.msg, bad[i].says))
+            fail_msg("\"%s\": exit %d, says \"%s\"", bad[i].by, e.exit, e.msg);
+        free(text);
+    }
+}
+
+/* What is in the tree: every name in it is one. */
+static void test_own_suites(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"suite.ini", "reduced.ini"};
+    for (size_t i = 0; i < 2; i++) {
+        struct suite s;
+        struct err e = {0};
+        char *path = str_fmt("%s/bench/suite/%s", CAROL_SOURCE, names[i]);
+        if (suite_load(&s, path, temp_dir, i == 0, &e) < 0)
+            fail_msg("%s", e.msg);
+        assert_int_equal(s.n_targets, i == 0 ? 8 : 1);
+        suite_free(&s);
+        free(path);
+    }
+}
+
+/* --- the order of campaigns ---------------------------------------------------------------------- */
+
+static void load_good(struct suite *s)
+{
+    struct err e = {0};
+    make_target();
+    char *text = with(good, "sched-opt = ridge=2 explore=3\n", "");
+    if (load(s, text, &e) < 0)
+        fail_msg("%s", e.msg);
+    free(text);
+}
+
+static void store_result(const struct suite *s, const struct planned *c, const char *definition)
+{
+    struct result r = {.target = s->targets[c->target].name,
+                       .contender = s->contenders[c->contender].name,
+                       .definition = (char *)(uintptr_t)definition,
+                       .role = s->contenders[c->contender].role,
+                       .trial = c->trial,
+                       .cores = 1,
+                       .budget_s = 7,
+                       .command = (char[]){""},
+                       .version = (char[]){""},
+                       .began = (char[]){""}};
+    struct carol_oracle none = {0};
+    char *path = fs_join(c->dir, "result.json");
+    result_bugs(&r, s->targets[0].bugs, s->targets[0].n_bugs, &none);
+    assert_int_equal(fs_mkdirs(c->dir, NULL), 0);
+    assert_int_equal(result_write(&r, path, NULL), 0);
+    free(r.bugs);
+    free(path);
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    struct suite s;
+    struct order p, q;
+    struct err e = {0};
+    load_good(&s);
+    assert_int_equal(order_make(&p, &s, &e), 0);
+    assert_int_equal(p.n, 9);
+    assert_int_equal(p.done, 0);
+    for (size_t i = 0; i < p.n; i++) {
+        assert_int_equal(p.v[i].trial, 1 + (int)i / 3); /* trial by trial */
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(p.v[i].dir, p.v[k].dir);
+        assert_null(strchr(strrchr(p.v[i].dir, '/'), ':'));
+    }
+    s.seed = 2;
+    size_t moved = 0;
+    for (; s.seed < 12; s.seed++) {
+        assert_int_equal(order_make(&q, &s, &e), 0);
+        for (size_t i = 0; i < p.n; i++)
+            moved += strcmp(p.v[i].dir, q.v[i].dir) != 0;
+        order_free(&q);
+    }
+    assert_true(moved > 10); /* of 90; an order that does not depend on the seed has none */
+    order_free(&p);
+    suite_free(&s);
+}
+
+static void test_resume(void **state)
+{
+    (void)state;
+    struct suite s;
+    struct order p, q;
+    struct err e = {0};
+    load_good(&s);
+    assert_int_equal(order_make(&p, &s, &e), 0);
+    char *same = suite_definition(&s, &s.contenders[p.v[1].contender]);
+    store_result(&s, &p.v[1], same);
+    assert_int_equal(fs_mkdirs(p.v[0].dir, NULL), 0); /* begun, not done */
+    assert_int_equal(order_make(&q, &s, &e), 0);
+    assert_int_equal(q.done, 1);
+    assert_true(q.v[1].done);
+    assert_ptr_equal(order_next(&q), &q.v[0]);
+    q.v[0].taken = true;
+    assert_ptr_equal(order_next(&q), &q.v[2]);
+    order_free(&q);
+    s.trials = 5; /* more of the same is fine */
+    assert_int_equal(order_make(&q, &s, &e), 0);
+    assert_int_equal(q.done, 1);
+    assert_int_equal(q.n, 15);
+    order_free(&q);
+    s.cpu_ns *= 2; /* another campaign is not */
+    assert_true(order_make(&q, &s, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "another campaign"));
+    free(same);
+    order_free(&p);
+    suite_free(&s);
+}
+
+/* --- results ------------------------------------------------------------------------------------- */
+
+static void test_result(void **state)
+{
+    (void)state;
+    struct bug bugs[] = {{"A1", "easy", 1}, {"A2", "hard", 9}, {"A3", "hard", 127}};
+    struct carol_oracle o = {.execs = 1000};
+    o.bug[1] =
+        (struct carol_bug_record){9, 4, {3, 2000000000, 1000000000}, {77, 5000000000, 2500000000}};
+    o.bug[9] = (struct carol_bug_record){2, 0, {900, 9000000000, 4000000000}, {0}};
+    struct result r = {.target = (char[]){"t"},
+                       .contender = (char[]){"single:x"},
+                       .definition = (char[]){"d \"q\""},
+                       .role = ROLE_SINGLE,
+                       .trial = 2,
+                       .cores = 1,
+                       .attempts = 2,
+                       .first_ratio = 0.25,
+                       .budget_s = 10,
+                       .cpu_s = 10.05,
+                       .top_share = {0.5, -1, 1, -1},
+                       .command = (char[]){"c"},
+                       .version = (char[]){"v"},
+                       .began = (char[]){"b"}},
+                  back;
+    r.edges[RESULT_MOMENTS] = 42;
+    result_bugs(&r, bugs, 3, &o);
+    assert_int_equal(result_triggered(&r), 1);
+    assert_int_equal(result_reached(&r), 2);
+    assert_true(result_area(&r) == 0.75);
+    char *path = fs_join(temp_dir, "result.json");
+    struct err e = {0};
+    assert_int_equal(result_write(&r, path, &e), 0);
+    assert_int_equal(result_read(&back, path, &e), 0);
+    assert_string_equal(back.contender, r.contender);
+    assert_string_equal(back.definition, r.definition);
+    assert_int_equal(back.role, ROLE_SINGLE);
+    assert_int_equal(back.attempts, 2);
+    assert_int_equal(back.execs, 1000);
+    assert_int_equal(back.edges[RESULT_MOMENTS], 42);
+    assert_true(back.top_share[0] == 0.5 && back.top_share[1] < 0);
+    assert_int_equal(back.n_bugs, 3);
+    assert_memory_equal(back.bugs, r.bugs, 3 * sizeof *r.bugs);
+    result_free(&back);
+    free(path);
+    path = write_text("result.json", "{\"schema\": 1, \"target\": \"t\"");
+    assert_true(result_read(&back, path, &e) < 0);
+    free(path);
+    path = write_text("result.json", "{\"schema\": 1, \"target\": \"t\"}");
+    assert_true(result_read(&back, path, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    free(path);
+    free(r.bugs);
+}
+
+static void test_growth(void **state)
+{
+    (void)state;
+    struct growth g;
+    growth_init(&g, 10);
+    growth_add(&g, 50, (uint32_t[]){1, 2, 3}, 3);
+    growth_add(&g, 20, (uint32_t[]){3, 9, 10}, 3); /* 10 is none of them */
+    growth_add(&g, 20, NULL, 0);
+    assert_int_equal(growth_at(&g, 19), 0);
+    assert_int_equal(growth_at(&g, 20), 2);
+    assert_int_equal(growth_at(&g, 50), 4);
+    assert_int_equal(growth_at(&g, INT64_MAX), 4);
+    assert_int_equal(g.inputs, 3);
+    growth_free(&g);
+}
+
+static void test_kept(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        "out/f0/queue/id:000001,src:000000,time:1500,execs:9,op:havoc",
+        "out/f0/queue/id:000000,time:0,execs:0,orig:x",
+        "out/f1/queue/id:000000,time:700,execs:0,orig:x",
+        "out/f1/crashes/id:000000,time:1,execs:0,sig:11"};
+    struct kept *list;
+    size_t n;
+    int64_t sum = 0;
+    for (size_t i = 0; i < 4; i++) {
+        char *dir =
+            str_fmt("%s/%.*s", temp_dir, (int)(strrchr(files[i], '/') - files[i]), files[i]);
+        assert_int_equal(fs_mkdirs(dir, NULL), 0);
+        free(dir);
+        free(write_text(files[i], "x"));
+    }
+    assert_int_equal(rival_kept(rival_find("aflpp"), temp_dir, 0, &list, &n, NULL), 0);
+    assert_int_equal(n, 3);
+    for (size_t i = 0; i < n; i++)
+        sum += list[i].at_ns;
+    assert_int_equal(sum, INT64_C(2200000000));
+    kept_free(list, n);
+}
+
+int main(void)
+{
+#define IN_DIR(f) cmocka_unit_test_setup_teardown(f, temp_dir_make, temp_dir_remove)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ini),
+        cmocka_unit_test(test_ini_refuses),
+        IN_DIR(test_suite),
+        IN_DIR(test_suite_refuses),
+        IN_DIR(test_own_suites),
+        IN_DIR(test_order),
+        IN_DIR(test_resume),
+        IN_DIR(test_result),
+        cmocka_unit_test(test_growth),
+        IN_DIR(test_kept),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
