@@ -7,6 +7,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #define FILE_MAX ((size_t)8 << 20)
 
@@ -26,6 +28,23 @@ void result_bugs(struct result *r, const struct bug *bugs, size_t n, const struc
         r->bugs[i].reached = first_of(&b->first_reached);
         r->bugs[i].triggered = first_of(&b->first_triggered);
     }
+}
+
+char *result_host(void)
+{
+    struct utsname u;
+    struct buf b = BUF_INIT(1 << 22);
+    const char *at =
+        fs_read("/proc/cpuinfo", &b, NULL) == 0 && b.p ? strstr(b.p, "model name") : NULL;
+    at = at ? strchr(at, ':') : NULL;
+    char *model =
+        at ? str_fmt("%.*s", (int)strcspn(at + 1, "\n"), at + 1) : xstrdup(" unknown processor");
+    bool known = uname(&u) == 0;
+    char *host = str_fmt("%s %s,%s, %ld cores", known ? u.sysname : "?", known ? u.release : "?",
+                         model, sysconf(_SC_NPROCESSORS_ONLN));
+    free(model);
+    buf_free(&b);
+    return host;
 }
 
 size_t result_triggered(const struct result *r)
@@ -78,13 +97,13 @@ static json_t *to_json(const struct result *r)
                   "contender", r->contender, "role", role_name(r->role), "trial", r->trial, "seed",
                   (json_int_t)r->seed, "cores", r->cores, "definition", r->definition);
     json_t *more = json_pack(
-        "{s:f,s:f,s:f,s:f,s:i,s:f,s:I,s:I,s:i,s:i,s:f,s:o,s:o,s:o,s:I,s:o,s:s,s:s,s:s}", "budget_s",
-        r->budget_s, "cpu_s", r->cpu_s, "wall_s", r->wall_s, "ratio", r->ratio, "attempts",
-        r->attempts, "first_ratio", r->first_ratio, "execs", (json_int_t)r->execs, "inputs",
-        (json_int_t)r->inputs, "triggered", (int)result_triggered(r), "reached",
+        "{s:f,s:f,s:f,s:f,s:i,s:f,s:I,s:I,s:i,s:i,s:f,s:o,s:o,s:o,s:I,s:o,s:s,s:s,s:s,s:s}",
+        "budget_s", r->budget_s, "cpu_s", r->cpu_s, "wall_s", r->wall_s, "ratio", r->ratio,
+        "attempts", r->attempts, "first_ratio", r->first_ratio, "execs", (json_int_t)r->execs,
+        "inputs", (json_int_t)r->inputs, "triggered", (int)result_triggered(r), "reached",
         (int)result_reached(r), "area", result_area(r), "edges", edges, "wall_at_s", wall,
         "top_share", top, "edges_total", (json_int_t)r->edges_total, "bugs", bugs, "command",
-        r->command, "version", r->version, "began", r->began);
+        r->command, "version", r->version, "began", r->began, "host", r->host);
     json_object_update(o, more);
     json_decref(more);
     return o;
@@ -173,6 +192,7 @@ static void from_json(struct result *r, json_t *o)
         .command = text_of(o, "command"),
         .version = text_of(o, "version"),
         .began = text_of(o, "began"),
+        .host = text_of(o, "host"),
     };
     take_lists(r, o);
 }
@@ -199,7 +219,8 @@ int result_read(struct result *r, const char *path, struct err *e)
 
 void result_free(struct result *r)
 {
-    char *own[] = {r->target, r->contender, r->definition, r->command, r->version, r->began};
+    char *own[] = {r->target,  r->contender, r->definition, r->command,
+                   r->version, r->began,     r->host};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         free(own[i]);
     free(r->bugs);

@@ -40,9 +40,12 @@ struct result {
     struct bug_result *bugs;            /* all of the target's */
     size_t n_bugs;
     char *command, *version, *began;
+    char *host; /* kernel, processor, cores */
 };
 
 void result_bugs(struct result *r, const struct bug *bugs, size_t n, const struct carol_oracle *o);
+/* This machine, for result.host; the caller frees. */
+char *result_host(void);
 size_t result_triggered(const struct result *r);
 size_t result_reached(const struct result *r);
 /* Bugs triggered, averaged over the budget: the area under the curve divided by its length. */

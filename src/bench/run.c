@@ -176,7 +176,8 @@ static void fill(const struct slot *sl, struct result *r)
                          .edges_total = sl->growth.n_edges,
                          .command = xstrdup(c->command),
                          .version = xstrdup(CAROL_VERSION),
-                         .began = xstrdup(began)};
+                         .began = xstrdup(began),
+                         .host = result_host()};
     result_bugs(r, target_of(sl)->bugs, target_of(sl)->n_bugs, &c->oracle);
     for (int i = 0; i <= RESULT_MOMENTS; i++) {
         r->wall_at[i] = (double)c->wall_at[i] / 1e9;

@@ -225,7 +225,8 @@ static void store_result(const struct suite *s, const struct planned *c, const c
                        .budget_s = 7,
                        .command = (char[]){""},
                        .version = (char[]){""},
-                       .began = (char[]){""}};
+                       .began = (char[]){""},
+                       .host = (char[]){""}};
     struct carol_oracle none = {0};
     char *path = fs_join(c->dir, "result.json");
     result_bugs(&r, s->targets[0].bugs, s->targets[0].n_bugs, &none);
@@ -319,7 +320,8 @@ static void test_result(void **state)
                        .top_share = {0.5, -1, 1, -1},
                        .command = (char[]){"c"},
                        .version = (char[]){"v"},
-                       .began = (char[]){"b"}},
+                       .began = (char[]){"b"},
+                       .host = (char[]){"h"}},
                   back;
     r.edges[RESULT_MOMENTS] = 42;
     result_bugs(&r, bugs, 3, &o);
