@@ -135,7 +135,7 @@ int selftests_step(struct campaign *c, struct err *e); /* selftests.c */
 /* turn.c: beginning, running and ending one */
 int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, struct turn **out,
                struct err *e);
-int turn_run(struct turn *t, struct err *e);
+int turn_run(struct turn *t, struct err *e); /* 1: its fuzzer could not, and it is over */
 void turn_end(struct turn *t);  /* its slot and its instance are free again, deaths are counted */
 void turn_free(struct turn *t); /* memory only */
 
