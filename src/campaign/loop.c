@@ -24,9 +24,11 @@ void on_slot_free(struct slot *s)
         rc = turn_begin(c, s, &d, &t, &e);
         store_order_leave(c->store);
     }
+    if (rc == 0)
+        rc = turn_run(t, &e);
     if (rc < 0)
         campaign_fail(c, &e);
-    else if (turn_run(t, &e) < 0)
+    else if (rc > 0)
         on_turn_done(t);
 }
 

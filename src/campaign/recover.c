@@ -34,11 +34,13 @@ static int take_open(struct campaign *c, const struct store_turn *row, const str
     t->m = c->members;
     while (t->m && t->m->row != row->instance)
         t->m = t->m->next;
-    if (!t->m || row->slot < 0 || row->slot >= c->n_slots) {
+    if (!t->m || t->m->arm != row->arm || row->slot < 0 || row->slot >= c->n_slots) {
         free(t);
-        return err_set(e, -EINVAL,
-                       "turn %lld names an instance or a slot the campaign does not have",
-                       (long long)row->id);
+        return err_set(
+            e, -EINVAL,
+            "turn %lld names an instance or a slot the campaign does not have, or another "
+            "fuzzer than that of its instance",
+            (long long)row->id);
     }
     c->recover = xrealloc(c->recover, (c->n_recover + 1) * sizeof *c->recover);
     c->recover[c->n_recover++] = t;

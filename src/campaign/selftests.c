@@ -46,11 +46,12 @@ static void try_arm(struct trial *t)
     char *dir = str_fmt("%s/selftest/%s", c->o.out, o.fuzzer);
     o.dir = dir;
     t->tries++;
-    int rc = store_first_shared(c->store, SELFTEST_SEEDS, &seeds, &e);
-    if (rc == 0)
-        rc = c->env.selftest(c->env.arg, &o, seeds.v, seeds.n, on_tested, t, &e);
-    if (rc < 0)
+    if (store_first_shared(c->store, SELFTEST_SEEDS, &seeds, &e) < 0) {
+        campaign_fail(c, &e); /* which is not the arm's fault */
+        end_trial(t, NULL);
+    } else if (c->env.selftest(c->env.arg, &o, seeds.v, seeds.n, on_tested, t, &e) < 0) {
         end_trial(t, e.msg);
+    }
     inputs_free(&seeds);
     free(dir);
 }
@@ -77,7 +78,7 @@ int selftests_step(struct campaign *c, struct err *e)
     log_info("testing that every fuzzer obeys here, which takes some seconds");
     c->waiting_tests = 1; /* held until all are begun */
     for (int a = 0; a < c->f.tally.n_arms; a++) {
-        if (gauge_dropped(&c->gauges, a))
+        if (gauge_dropped(&c->gauges, a) || c->failed)
             continue;
         struct trial *t = xcalloc(1, sizeof *t);
         *t = (struct trial){.c = c, .arm = a, .began = loop_now(c->loop)};

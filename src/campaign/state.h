@@ -124,9 +124,10 @@ void on_slot_free(struct slot *s);
 void on_turn_done(struct turn *t);
 void on_turn_measured(void *arg, struct eval_job *job);
 
-/* phase.c: one step of the phase at hand: 1: something of it is under way and calls campaign_next when it is
- * done; 0: nothing of it is left.  May be asked at any time. */
+/* phase.c: goes on with the phase at hand, and to the next one when nothing of it is left.  May be called at any
+ * time, except from inside a step. */
 void campaign_next(struct campaign *c);
+/* A step of a phase.  1: something of it is under way and calls campaign_next when it is done; 0: nothing is left. */
 int seeds_step(struct campaign *c, struct err *e);     /* seeds.c */
 int recover_step(struct campaign *c, struct err *e);   /* recover.c */
 int late_step(struct campaign *c, struct err *e);      /* late.c */
@@ -135,7 +136,7 @@ int selftests_step(struct campaign *c, struct err *e); /* selftests.c */
 /* turn.c: beginning, running and ending one */
 int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, struct turn **out,
                struct err *e);
-int turn_run(struct turn *t, struct err *e);
+int turn_run(struct turn *t, struct err *e); /* 1: its fuzzer could not, and it is over */
 void turn_end(struct turn *t);  /* its slot and its instance are free again, deaths are counted */
 void turn_free(struct turn *t); /* memory only */
 

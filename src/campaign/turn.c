@@ -53,16 +53,26 @@ int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, str
 
 /* --- handing over ------------------------------------------------------------------------------ */
 
+/* Its instance cannot do what it is asked: the turn is over before it ran. */
+static int died(struct turn *t, const struct err *e)
+{
+    struct turn_report *r = &t->m->in->report;
+    r->died = true;
+    snprintf(r->why, sizeof r->why, "%.255s", e->msg);
+    return 1;
+}
+
 /* Everything claimed and not known to be delivered, each turn's claims as that turn's batch: what a killed
  * supervisor had given already has that number and is not taken again. */
-static int deliver_owed(struct member *m, struct err *e)
+static int deliver_owed(struct turn *t, struct err *e)
 {
+    struct member *m = t->m;
     int rc = 0;
-    for (int64_t turn = 0; rc >= 0;) {
+    for (int64_t turn = 0; rc == 0;) {
         struct inputs in = {0};
         rc = store_undelivered(m->c->store, m->row, &turn, &in, e);
-        if (rc >= 0 && in.n)
-            rc = m->in->ops->deliver(m->in, (uint64_t)turn, in.v, in.n, e);
+        if (rc == 0 && in.n && m->in->ops->deliver(m->in, (uint64_t)turn, in.v, in.n, e) < 0)
+            rc = died(t, e);
         inputs_free(&in);
         if (!turn)
             break;
@@ -77,48 +87,49 @@ static int start_new(struct turn *t, struct err *e)
     int rc = 0;
     if (m->owed) {
         inputs_free(&t->imports);
-        for (int64_t turn = 0; rc >= 0;) {
+        for (int64_t turn = 0; rc == 0;) {
             rc = store_undelivered(m->c->store, m->row, &turn, &t->imports, e);
             if (!turn)
                 break;
         }
     }
-    return rc < 0 ? rc : m->in->ops->start(m->in, t->imports.v, t->imports.n, false, e);
+    if (rc == 0 && m->in->ops->start(m->in, t->imports.v, t->imports.n, false, e) < 0)
+        rc = died(t, e);
+    return rc;
 }
 
 static int hand_over(struct turn *t, struct err *e)
 {
     struct member *m = t->m;
+    struct instance *in = m->in;
     int rc = 0;
     if (!m->started)
         rc = start_new(t, e);
-    else if (m->in->state != INST_PARKED && m->in->state != INST_STARTING)
-        rc = m->in->ops->start(m->in, NULL, 0, true, e);
-    if (rc >= 0 && m->started && m->owed)
-        rc = deliver_owed(m, e);
-    else if (rc >= 0 && m->started && t->imports.n)
-        rc = m->in->ops->deliver(m->in, (uint64_t)t->row.id, t->imports.v, t->imports.n, e);
-    if (rc >= 0)
+    else if (in->state != INST_PARKED && in->state != INST_STARTING &&
+             in->ops->start(in, NULL, 0, true, e) < 0)
+        rc = died(t, e);
+    if (rc == 0 && m->started && m->owed)
+        rc = deliver_owed(t, e);
+    else if (rc == 0 && m->started && t->imports.n &&
+             in->ops->deliver(in, (uint64_t)t->row.id, t->imports.v, t->imports.n, e) < 0)
+        rc = died(t, e);
+    if (rc == 0)
         rc = store_turn_delivered(m->c->store, &t->row, e);
-    m->owed = rc < 0;
-    m->started = m->started || rc >= 0;
+    m->owed = rc != 0;
+    m->started = m->started || rc == 0;
     inputs_free(&t->imports);
-    return rc < 0 ? rc : 0;
+    return rc;
 }
 
 int turn_run(struct turn *t, struct err *e)
 {
-    struct member *m = t->m;
-    struct turn_quota q = quota_of(m->c, &t->d);
+    struct instance *in = t->m->in;
+    struct turn_quota q = quota_of(t->m->c, &t->d);
     q.cycles = t->row.quota_cycles;
-    m->in->report = (struct turn_report){0};
+    in->report = (struct turn_report){0};
     int rc = hand_over(t, e);
-    if (rc == 0)
-        rc = m->in->ops->resume(m->in, &q, m->slot->cpu, e);
-    if (rc < 0) {
-        m->in->report.died = true;
-        snprintf(m->in->report.why, sizeof m->in->report.why, "%.255s", e->msg);
-    }
+    if (rc == 0 && in->ops->resume(in, &q, t->m->slot->cpu, e) < 0)
+        rc = died(t, e);
     return rc;
 }
 

@@ -324,10 +324,11 @@ int journal_commit(struct store *s, struct fold *f, struct store_turn *row,
     row->at_decision = (int64_t)f->t;
     fold_turn(f, row, d, &draft.news);
     sched_save(f->sched, &state);
-    account->start_ns += row->startup_ns;
-    account->fuzz_ns += row->active_ns;
-    account->eval_ns += row->eval_ns;
-    settle_account(account, row->end_ns);
+    struct store_slot slot = *account; /* the caller's changes only if the record does */
+    slot.start_ns += row->startup_ns;
+    slot.fuzz_ns += row->active_ns;
+    slot.eval_ns += row->eval_ns;
+    settle_account(&slot, row->end_ns);
     snprintf(unknown, sizeof unknown, "%llu", (unsigned long long)f->tally.no_predecessor);
     struct store_fact fact = {"no_predecessor", unknown};
     struct store_commit c = {.results = draft.results,
@@ -336,10 +337,12 @@ int journal_commit(struct store *s, struct fold *f, struct store_turn *row,
                              .n_calls = draft.news.n_calls,
                              .sched = state.p,
                              .sched_size = state.len,
-                             .account = account,
+                             .account = &slot,
                              .facts = &fact,
                              .n_facts = 1};
     rc = store_turn_commit(s, row, &c, e);
+    if (rc == 0)
+        *account = slot;
     if (rc == 0 && how->x)
         exchange_add(how->x, row->instance, draft.offers, m->n);
     draft_free(&draft, m);

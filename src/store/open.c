@@ -1,4 +1,4 @@
-/* open: opening and closing a campaign's database in its three modes.  Knows no table. */
+/* open: opening and closing a campaign's database in its modes.  Knows no table. */
 #include "base/die.h"
 #include "base/fs.h"
 #include "store/db.h"

@@ -268,6 +268,32 @@ static void a_crash_among_them_ends_the_campaign(void **state)
     fakes_free(&f);
 }
 
+/* Nobody is credited with it: there is no such fuzzer. */
+static void one_of_a_wrong_fuzzer_is_refused(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct campaign *c = NULL;
+    char *out = fs_join(fakes_dir, "out");
+    fakes_init(&f, 2);
+    f.stray = STRAY;
+    live_for(&f, options("equal", 2, 1, 7200, false), 30);
+    f.stray = 0;
+    for (int steps = 0; !ask("SELECT count(*) FROM turns WHERE state = 5 AND round = 0"); steps++) {
+        assert_true(steps < 20);
+        live_for(&f, options("equal", 2, 1, 7200, true), steps);
+    }
+    assert_true(kit_exec(out, "UPDATE turns SET arm = 63 WHERE state = 5 AND round = 0") > 0);
+    struct loop *l = loop_new_virtual(1000 * NS_PER_S);
+    struct campaign_env env = fakes_env(&f, l);
+    struct settings o = options("equal", 2, 1, 7200, true);
+    assert_int_equal(campaign_new(&c, &o, &env, NULL, &oops), -EINVAL);
+    assert_non_null(strstr(oops.msg, "another fuzzer"));
+    loop_free(l);
+    free(out);
+    fakes_free(&f);
+}
+
 int main(void)
 {
     log_set_level(LOG_NONE);
@@ -283,6 +309,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_end_may_be_killed_anywhere, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_crash_among_them_ends_the_campaign, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(one_of_a_wrong_fuzzer_is_refused, fakes_fresh_dir,
                                         fakes_remove_dir),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -8,42 +8,18 @@
 #include "journal/worth.h"
 #include "store_kit.h"
 
-#include <sqlite3.h>
-
-/* --- the record as text ------------------------------------------------------------------------ */
-
-static void add_value(struct buf *b, sqlite3_stmt *q, int i)
-{
-    int n = sqlite3_column_bytes(q, i);
-    if (sqlite3_column_type(q, i) == SQLITE_BLOB)
-        buf_add(b, sqlite3_column_blob(q, i), (size_t)n);
-    else
-        buf_str(b, n ? (const char *)sqlite3_column_text(q, i) : "");
-    buf_str(b, "|");
-}
-
 /* What a query says of the campaign, rows and all, in 16 hex digits. */
 static void print_of(const char *sql, char out[17])
 {
-    char *path = str_fmt("%s/out/carol.db", fakes_dir);
+    char *dir = fs_join(fakes_dir, "out");
     struct buf b = BUF_INIT((size_t)1 << 26);
     struct digest h;
-    sqlite3 *db;
-    sqlite3_stmt *q;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
-    while (sqlite3_step(q) == SQLITE_ROW) {
-        for (int i = 0; i < sqlite3_column_count(q); i++)
-            add_value(&b, q, i);
-        buf_str(&b, "\n");
-    }
-    sqlite3_finalize(q);
-    sqlite3_close(db);
+    kit_rows(dir, sql, &b);
     hash_bytes(b.p, b.len, &h);
     for (int i = 0; i < 8; i++)
         snprintf(out + 2 * i, 3, "%02x", h.b[i]);
     buf_free(&b);
-    free(path);
+    free(dir);
 }
 
 static int64_t ask(const char *sql)
@@ -91,15 +67,10 @@ static void without_the_setting_it_is_all(void **state)
     struct fakes f;
     struct tally a;
     struct settings o = fakes_options(fakes_dir, "equal", 3, 1, 3600);
-    char *path = str_fmt("%s/out/carol.db", fakes_dir);
-    sqlite3 *db;
+    char *out = fs_join(fakes_dir, "out");
     fakes_init(&f, 3);
     fakes_run(&f, o, &a);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "DELETE FROM settings WHERE key = 'share'", NULL, NULL, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_changes(db), 1);
-    sqlite3_close(db);
+    assert_int_equal(kit_exec(out, "DELETE FROM settings WHERE key = 'share'"), 1);
     o = fakes_options(fakes_dir, "equal", 3, 1, 2 * 3600);
     o.resume = o.budget_given = true;
     o.share = SHARE_WORTH;
@@ -108,7 +79,7 @@ static void without_the_setting_it_is_all(void **state)
     assert_true(a.turns > turns);
     assert_int_equal(f.doubles, 0);
     assert_int_equal(ask("SELECT min(shared) > 0 FROM instances"), 1); /* in order of sharing */
-    free(path);
+    free(out);
     fakes_free(&f);
 }
 

@@ -29,6 +29,7 @@ struct fake {
     int arm;
     char *queue, *inbox; /* files: u16 depths found; i64 ids delivered */
     char *known;         /* u16 depths given to it, as an import stays in a real one's queue */
+    char *ctl;           /* u64: the last batch it was given, which outlives its supervisor */
     uint16_t depth;      /* deepest it knows */
     uint64_t batch, offered;
     int64_t from, cycle_ns;
@@ -96,6 +97,8 @@ static int fake_deliver(struct instance *in, uint64_t batch, const struct input 
     if (batch <= k->batch)
         return 0;
     k->batch = batch;
+    if (fs_write_quick(k->ctl, &batch, sizeof batch, NULL) < 0)
+        BUG("fake control page");
     struct buf b = BUF_INIT(1 << 22);
     if (fs_exists(k->inbox) && fs_read(k->inbox, &b, NULL) < 0)
         BUG("fake inbox");
@@ -266,6 +269,7 @@ static void fake_free(struct instance *in)
     free(k->queue);
     free(k->inbox);
     free(k->known);
+    free(k->ctl);
     free(in->cursor);
     free(k);
 }
@@ -297,6 +301,11 @@ static int open_fake(void *arg, struct instance **out, const struct instance_opt
     k->queue = fs_join(o->dir, "queue");
     k->inbox = fs_join(o->dir, "inbox");
     k->known = fs_join(o->dir, "known");
+    k->ctl = fs_join(o->dir, "ctl");
+    struct buf b = BUF_INIT(sizeof k->batch);
+    if (fs_exists(k->ctl) && fs_read(k->ctl, &b, NULL) == 0)
+        memcpy(&k->batch, b.p, b.len);
+    buf_free(&b);
     *out = &k->in;
     return rc;
 }

@@ -77,6 +77,25 @@ int64_t kit_query(const char *dir, const char *sql)
     return v;
 }
 
+void kit_rows(const char *dir, const char *sql, struct buf *out)
+{
+    sqlite3 *db = open_record(dir);
+    sqlite3_stmt *q = ask(db, sql);
+    while (sqlite3_step(q) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(q); i++) {
+            int n = sqlite3_column_bytes(q, i);
+            if (sqlite3_column_type(q, i) == SQLITE_BLOB)
+                buf_add(out, sqlite3_column_blob(q, i), (size_t)n);
+            else
+                buf_str(out, n ? (const char *)sqlite3_column_text(q, i) : "");
+            buf_str(out, "|");
+        }
+        buf_str(out, "\n");
+    }
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+}
+
 int kit_exec(const char *dir, const char *sql)
 {
     sqlite3 *db = open_record(dir);

@@ -42,6 +42,8 @@ int kit_teardown(void **state);
 
 /* The number a query of the record in dir gives. */
 int64_t kit_query(const char *dir, const char *sql);
+/* All rows that it gives, as text: a|b| in a line each. */
+void kit_rows(const char *dir, const char *sql, struct buf *out);
 /* Changes the record behind the store's back; how many rows. */
 int kit_exec(const char *dir, const char *sql);
 /* Keeps the record locked for writing, as another program would: says so on fd, for so long. */
