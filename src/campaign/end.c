@@ -73,16 +73,17 @@ static void finish(struct campaign *c, const char *reason)
 
 void campaign_interrupt(struct campaign *c)
 {
-    /* also while a used budget ends it */
-    if (c->phase == PHASE_RUN && c->ending != ENDING_AT_ONCE && !c->interrupted) {
-        c->interrupted = true;
-        log_info("finishing the running turns; once more stops at once");
-        finish(c, "interrupted");
+    bool clean = c->phase >= PHASE_RUN && c->ending != ENDING_AT_ONCE && !c->interrupted;
+    if (!clean) {
+        c->reason = "interrupted";
+        c->ending = ENDING_AT_ONCE;
+        loop_stop(c->loop);
         return;
     }
-    c->reason = "interrupted";
-    c->ending = ENDING_AT_ONCE;
-    loop_stop(c->loop);
+    c->interrupted = true;
+    log_info(c->phase == PHASE_RUN ? "finishing the running turns; once more stops at once"
+                                   : "it is ending; once more stops at once");
+    finish(c, "interrupted"); /* unless it ends already, of a used budget */
 }
 
 bool slots_idle(const struct campaign *c)

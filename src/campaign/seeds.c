@@ -130,7 +130,11 @@ static int commit_seeds(struct round0 *r, struct err *e)
                          .calls = j->calls,
                          .n_calls = j->n_calls,
                          .fresh = fresh};
-    int rc = journal_seeds(c->store, &c->f, c->exchange, &m, e);
+    int rc = store_order_take(c->store, e);
+    if (rc == 0) {
+        rc = journal_seeds(c->store, &c->f, c->exchange, &m, e);
+        store_order_leave(c->store);
+    }
     for (size_t i = 0; rc == 0 && i < j->n; i++)
         set_aside(r, i, fresh[i]);
     free(fresh);

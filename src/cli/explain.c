@@ -105,7 +105,7 @@ static void campaign_text(const struct journal *j, const struct influence *f)
     printf("\n");
     for (size_t i = 0; i < j->o.fuzzers.n; i++)
         printf("  %-12s %6llu  %5.1f %%\n", j->arms[i], (unsigned long long)f->choices[i],
-               f->decisions ? 100 * (double)f->choices[i] / (double)f->decisions : 0);
+               100 * influence_chosen(f, (int)i));
     if (f->warmup)
         printf(
             "\nwarm-up: %llu first turns, given without comparing; the others are counted below\n",

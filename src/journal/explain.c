@@ -144,6 +144,11 @@ double influence_share(const struct influence *f, uint64_t part)
     return compared ? (double)part / (double)compared : 0;
 }
 
+double influence_chosen(const struct influence *f, int arm)
+{
+    return f->decisions ? (double)f->choices[arm] / (double)f->decisions : 0;
+}
+
 void influence_order(const struct influence *f, int order[SIGNAL_COUNT])
 {
     for (int i = 0; i < SIGNAL_COUNT; i++) {

@@ -43,6 +43,8 @@ struct influence {
 
 /* Of the decisions in which fuzzers were compared, those after the warm-up. */
 double influence_share(const struct influence *f, uint64_t part);
+/* A fuzzer's part of all choices, warm-up included. */
+double influence_chosen(const struct influence *f, int arm);
 /* Signals by influence, the strongest first, ties in the order of METHOD §7. */
 void influence_order(const struct influence *f, int order[SIGNAL_COUNT]);
 

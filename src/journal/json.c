@@ -162,10 +162,9 @@ json_t *influence_json(const struct journal *j, const struct influence *f)
 {
     json_t *arms = json_object();
     for (size_t i = 0; i < j->o.fuzzers.n; i++)
-        json_object_set_new(
-            arms, j->arms[i],
-            json_pack("{s:I,s:f}", "choices", (json_int_t)f->choices[i], "share",
-                      f->decisions ? (double)f->choices[i] / (double)f->decisions : 0.0));
+        json_object_set_new(arms, j->arms[i],
+                            json_pack("{s:I,s:f}", "choices", (json_int_t)f->choices[i], "share",
+                                      influence_chosen(f, (int)i)));
     json_t *explored = f->predicts ? json_pack("{s:I,s:f}", "choices", (json_int_t)f->explored,
                                                "share", influence_share(f, f->explored))
                                    : json_null();
