@@ -86,6 +86,11 @@ void ctlpage_go(struct ctl_page *p, uint64_t cycles)
     wake(p);
 }
 
+void ctlpage_end_at(struct ctl_page *p, uint64_t cycles)
+{
+    ctl_set64(&p->quota, cycles);
+}
+
 /* In the library's own pause it was not at work either way, and that pause is counted there. */
 void ctlpage_was_stopped(struct ctl_page *p, int64_t ns)
 {

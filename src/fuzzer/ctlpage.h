@@ -16,6 +16,8 @@ void ctlpage_unmap(struct ctl_page *p);
 void ctlpage_reset(struct ctl_page *p);
 /* Open the next turn; it ends after `cycles` more cycles (0: no such limit). */
 void ctlpage_go(struct ctl_page *p, uint64_t cycles);
+/* In the turn: it ends when the counter of cycles comes to this, or now if it is past it. */
+void ctlpage_end_at(struct ctl_page *p, uint64_t cycles);
 /* It was stopped by SIGSTOP for so long and is about to go on: no active time. */
 void ctlpage_was_stopped(struct ctl_page *p, int64_t ns);
 /* Ask for the end of the open turn, or for the end of the process. */

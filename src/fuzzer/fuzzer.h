@@ -59,8 +59,9 @@ enum instance_state {
 };
 
 struct turn_quota {
-    uint64_t cycles; /* 0: no limit but the time */
-    int64_t cap_ns;  /* the turn ends after this at the latest, counted from when it is ready */
+    uint64_t cycles;  /* 0: no limit but the time */
+    int64_t least_ns; /* its cycles do not end the turn before this */
+    int64_t cap_ns;   /* the turn ends after this at the latest, counted from when it is ready */
 };
 
 struct turn_report {

@@ -92,6 +92,7 @@ static void end_turn(struct live *lv)
 {
     struct live_private *p = lv->p;
     loop_timer_clear(lv->loop, &p->cap);
+    loop_timer_clear(lv->loop, &p->least);
     loop_timer_clear(lv->loop, &p->attach);
     p->turn_asked = false;
     fill_report(lv);
@@ -114,6 +115,13 @@ static void stop_by_signal(struct live *lv, const char *why)
                  lv->in.number, why);
     lv->p->stopped = true;
     lv->p->stopped_at = loop_now(lv->loop);
+}
+
+/* From here on its cycles may end the turn. */
+static void on_least(void *arg)
+{
+    struct live *lv = arg;
+    ctlpage_end_at(lv->page, lv->p->quota_at);
 }
 
 static void on_cap(void *arg)
@@ -222,6 +230,7 @@ static void release_process(struct live *lv)
         p->event_fd = -1;
     }
     loop_timer_clear(lv->loop, &p->cap);
+    loop_timer_clear(lv->loop, &p->least);
     loop_timer_clear(lv->loop, &p->attach);
     loop_timer_clear(lv->loop, &p->stopping);
     p->stopped = p->turn_asked = false;
@@ -386,7 +395,10 @@ static int instance_resume(struct instance *in, const struct turn_quota *q, int 
         in->state = INST_RUNNING;
     }
     loop_timer(lv->loop, &p->cap, now + q->cap_ns + (p->turn_asked ? START_NS : 0));
-    ctlpage_go(lv->page, q->cycles);
+    p->quota_at = p->cycles0 + q->cycles;
+    if (q->cycles && q->least_ns)
+        loop_timer(lv->loop, &p->least, now + q->least_ns);
+    ctlpage_go(lv->page, q->least_ns ? 0 : q->cycles);
     return 0;
 }
 
@@ -445,6 +457,7 @@ static void instance_stop(struct instance *in)
     }
     in->state = INST_STOPPING;
     loop_timer_clear(lv->loop, &p->cap);
+    loop_timer_clear(lv->loop, &p->least);
     loop_timer_clear(lv->loop, &p->attach);
     cage_signal(&lv->cage, SIGINT);
     ctlpage_quit(lv->page);
@@ -506,6 +519,7 @@ int live_open(struct instance **out, struct loop *l, const struct arm *arm,
     lv->cage = (struct cage){.init = -1, .pidfd = -1, .status_fd = -1};
     p->event_fd = p->out.fd = p->out.child_fd = p->out.file = p->cpu = -1;
     p->cap = (struct timer){.fn = on_cap, .arg = lv};
+    p->least = (struct timer){.fn = on_least, .arg = lv};
     p->attach = (struct timer){.fn = on_attach, .arg = lv};
     p->stopping = (struct timer){.fn = on_stop_late, .arg = lv};
     p->later = (struct timer){.fn = on_later, .arg = lv};

@@ -9,13 +9,14 @@ struct live_private {
     struct output out;
     int event_fd;
     int cpu; /* pinned to; -1: not */
-    struct timer cap, attach, stopping, later;
+    struct timer cap, least, attach, stopping, later;
     enum instance_event later_event;
     bool ready;         /* start-up is over, maybe several turns after it began */
     bool turn_asked;    /* a turn was asked for before it was ready */
     bool stopped;       /* by SIGSTOP */
     unsigned by_signal; /* how often that was needed */
     uint32_t faults;
+    uint64_t quota_at; /* `least` fired: the turn ends when the page has counted so many cycles */
     int64_t cap_ns, resumed_at, asked_at; /* resumed_at 0: no turn, or not ready for it yet */
     int64_t starting_at;      /* start-up goes on since then; 0: it is over, or waits for a turn */
     int64_t startup_ns;       /* what start-up took so far and no report has shown */

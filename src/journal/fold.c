@@ -106,6 +106,7 @@ struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int
     if (mean > 0 && (double)ns >= FEW_CYCLES * mean) {
         double cycles = floor((double)due / (mean > 1 ? mean : 1));
         q.cycles = cycles < 1 ? 1 : (uint64_t)cycles;
+        q.least_ns = least;
         q.cap_ns = most;
     }
     if (left_ns && q.cap_ns > left_ns)

@@ -156,7 +156,7 @@ static void draw_length(struct run *r, struct slot *s, int64_t now)
     double cycle = f->cycle_s * det_exp(CYCLE_JITTER * rng_normal(&r->rng));
     double seconds = (double)q.cap_ns / 1e9;
     if (q.cycles && (double)q.cycles * cycle < seconds)
-        seconds = (double)q.cycles * cycle;
+        seconds = fmax((double)q.cycles * cycle, (double)q.least_ns / 1e9);
     s->row.quota_cycles = q.cycles;
     s->row.cycles = (uint64_t)floor(seconds / cycle + 1e-9);
     s->row.cycle_ns = (int64_t)((double)s->row.cycles * cycle * 1e9);

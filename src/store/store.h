@@ -21,7 +21,7 @@
  *
  * Order.  Decisions and commits have one order, which every fold follows.  Whoever decides or commits holds
  * it: store_order_take, fold what store_turns_open gives after one's own position, decide or fold, write,
- * store_order_leave.  store_turn_begin, store_turn_commit and store_seeds_commit insist on it.  The one supervisor of today is never
+ * store_order_leave.  store_turn_begin and store_turn_commit insist on it.  The one supervisor of today is never
  * behind and waits for nobody, so this costs it nothing.
  *
  * One writer.  What follows is true only because one supervisor writes, and must change for several:

@@ -298,7 +298,6 @@ int store_turn_commit(struct store *s, const struct store_turn *t, const struct 
 
 int store_seeds_commit(struct store *s, const struct store_commit *c, struct err *e)
 {
-    BUG_ON(!s->ordered);
     int rc = db_enter(s, e);
     return rc < 0 ? rc : db_leave(s, put_commit(s, 0, -1, c, e), e);
 }

@@ -220,6 +220,7 @@ class Fold:
                           f" {time} ns, {length} ns a turn, {self.owed[turn.arm]} ns owed")
         budget = self.r.budget(d.t)
         turn.cap_ns = min(cap, budget - d.now) if budget else cap
+        turn.least_ns = length - quarter  # cycles do not end it sooner
 
     def settle(self, turn, d):
         """What a turn was shorter than asked is owed to the fuzzer, but not if it died."""

@@ -410,7 +410,7 @@ def virtual_times(r, report):
         if t.state not in (COMMITTED, PARKED) or t.id < 0:
             continue
         where, cycle_ns, budget = f"turn {t.id}", (3 + t.arm) * 10 ** 9, r.budget(t.id)
-        length = min(t.cap_ns, t.quota_cycles * cycle_ns) if t.quota_cycles else t.cap_ns
+        length = min(t.cap_ns, max(t.least_ns, t.quota_cycles * cycle_ns)) if t.quota_cycles else t.cap_ns
         if budget:
             length = max(0, min(length, budget - t.start_ns - t.startup_ns))
         if t.id in cut or t.died:

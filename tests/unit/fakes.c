@@ -157,6 +157,8 @@ static int fake_resume(struct instance *in, const struct turn_quota *q, int cpu,
     if (k->f->uneven)
         change_cycle(k);
     int64_t length = q->cycles ? (int64_t)q->cycles * k->cycle_ns : q->cap_ns;
+    if (length < q->least_ns)
+        length = q->least_ns;
     if (length > q->cap_ns)
         length = q->cap_ns;
     bool dies = k->arm == k->f->dies, odd = ++k->f->resumes == k->f->odd_turn;
