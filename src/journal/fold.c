@@ -96,18 +96,23 @@ void fold_decide(struct fold *f, int64_t now_ns, int worker, uint64_t dropped, s
     fold_dispatched(f, d);
 }
 
+static int64_t within(int64_t v, int64_t least, int64_t most)
+{
+    return v < least ? least : v > most ? most : v;
+}
+
 struct turn_quota fold_quota(const struct fold *f, const struct decision *d, int64_t left_ns)
 {
     const struct tally_arm *a = &f->tally.arm[d->choice];
     int64_t ns = d->turn_ns ? d->turn_ns : f->turn_ns, due = ns + a->owed_ns;
     int64_t least = ns - ns / 4, most = ns + ns / 4;
-    struct turn_quota q = {.cap_ns = due < least ? least : due > most ? most : due};
+    struct turn_quota q = {.cap_ns = within(due, least, most)};
     double mean = a->cycles ? (double)a->cycle_ns / (double)a->cycles : 0;
     if (mean > 0 && (double)ns >= FEW_CYCLES * mean) {
         double cycles = floor((double)due / (mean > 1 ? mean : 1));
         q.cycles = cycles < 1 ? 1 : (uint64_t)cycles;
-        q.least_ns = least;
-        q.cap_ns = most;
+        q.least_ns = within(due - ns / 8, least, most);
+        q.cap_ns = within(due + ns / 8, least, most);
     }
     if (left_ns && q.cap_ns > left_ns)
         q.cap_ns = left_ns > NS_PER_MS ? left_ns : NS_PER_MS;

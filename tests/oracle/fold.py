@@ -209,18 +209,20 @@ class Fold:
         length = d.turn_ns or self.r.turn_ns
         due = length + self.owed[turn.arm]
         quarter = length // 4
-        cap = min(max(due, length - quarter), length + quarter)
+        def within(ns):
+            return min(max(ns, length - quarter), length + quarter)
+        cap, least = within(due), 0
         may = {0}
         if cycles and time and length * cycles >= FEW_CYCLES * time:
             exact = due * cycles / time
             may = {max(1, math.floor(exact * f)) for f in (1 - 1e-12, 1, 1 + 1e-12)}
-            cap = length + quarter
+            cap, least = within(due + length // 8), within(due - length // 8)
         self.report.check("cycles allowed", turn.quota_cycles in may,
                           f"turn {turn.id}: logged {turn.quota_cycles}, computed {sorted(may)} of {cycles} cycles in"
                           f" {time} ns, {length} ns a turn, {self.owed[turn.arm]} ns owed")
         budget = self.r.budget(d.t)
         turn.cap_ns = min(cap, budget - d.now) if budget else cap
-        turn.least_ns = length - quarter  # cycles do not end it sooner
+        turn.least_ns = least  # cycles do not end it sooner
 
     def settle(self, turn, d):
         """What a turn was shorter than asked is owed to the fuzzer, but not if it died."""

@@ -18,7 +18,7 @@ CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
 TOTE = ROOT / "examples" / "tote"
 TEMP = Path(tempfile.mkdtemp(prefix="carol-equal-"))
 OUT = TEMP / "out"
-TURNS, TURN_S = 20, 0.4
+TURNS, TURN_S = 20, 0.8
 own_shared_memory()
 carol = Carol(CAROL)
 tap = Tap()
