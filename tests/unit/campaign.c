@@ -43,6 +43,7 @@ static void a_day_in_a_moment(void **state)
     assert_true(st.gauges.crashes > 0);
     assert_int_equal(st.tally.edges, a.edges);
     assert_int_equal(f.doubles, 0);
+    assert_int_equal(f.again, 0); /* who is parked goes on */
     for (int i = 0; i < 6; i++) {
         assert_true(a.arm[i].turns > 0);
         assert_true(a.arm[i].taken > 0);
@@ -248,6 +249,7 @@ static int flaky_selftest(void *arg, const struct instance_opts *o, const struct
     (void)arg;
     (void)e;
     int arm = o->fuzzer[1] - '0';
+    assert_int_equal(o->number, 0);
     assert_true(n > 0 && seeds[0].size > 0);
     the_flaky->tests[arm]++;
     struct flaky_test *t = xcalloc(1, sizeof *t);
@@ -298,6 +300,7 @@ static void a_dying_arm_is_dropped(void **state)
     assert_true(gauge_dropped(&st.gauges, 1));
     assert_string_equal(st.gauges.why[1], "fake death");
     assert_int_equal(a.arm[1].turns, 3);
+    assert_int_equal(f.again, 2); /* after each death but the last */
     assert_true(a.arm[0].turns > 5);
     f.dies = -1; /* mended: a resumed campaign tries it again */
     struct settings o = options("equal", 3, 1, 7200);
@@ -457,6 +460,50 @@ static void what_never_began_is_not_in_the_way(void **state)
     fakes_free(&f);
 }
 
+/* The caller of the first step is told, too. */
+static void a_first_step_that_fails_says_why(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    fakes_init(&f, 2);
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL;
+    struct settings o = options("equal", 2, 1, 600);
+    strv_take(&o.seeds, fs_join(fakes_dir, "missing"));
+    OK(campaign_new(&c, &o, &env, NULL, &oops));
+    assert_true(campaign_begin(c, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "missing"));
+    campaign_free(c);
+    loop_free(l);
+    fakes_free(&f);
+}
+
+/* One part in fifty of all time goes to hangs, which run twice: with a limit of a second one that computes
+ * takes two, one that sleeps twelve. */
+static void hangs_take_a_small_part_of_the_time(void **state)
+{
+    (void)state;
+    static const uint32_t cpu_us[] = {1000000, 0};
+    static const int each_s[] = {2, 12};
+    for (int i = 0; i < 2; i++) {
+        struct fakes f;
+        struct tally a;
+        char *out = fs_join(fakes_dir, "out");
+        fakes_init(&f, 2);
+        f.hangs = 8;
+        f.hang_us = cpu_us[i];
+        fakes_run(&f, options("equal", 2, 1, 6 * 3600), &a);
+        int64_t n = kit_query(out, "SELECT count(*) FROM seeds WHERE status = 4");
+        assert_in_range(n * each_s[i], 6 * 3600 / 50 - 60, 6 * 3600 / 50 + 60);
+        assert_int_equal(fs_remove_tree(out, NULL), 0);
+        free(out);
+        fakes_free(&f);
+    }
+}
+
 static void count_a_look(void *arg, const struct campaign *c)
 {
     assert_true(campaign_elapsed(c) > 0);
@@ -530,6 +577,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_choice_it_ends_and_says_so, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_never_began_is_not_in_the_way, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_first_step_that_fails_says_why, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(hangs_take_a_small_part_of_the_time, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(everybody_who_watches_sees_it, fakes_fresh_dir,
                                         fakes_remove_dir),
