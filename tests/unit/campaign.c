@@ -400,6 +400,7 @@ static void a_budget_below_a_turn_is_one_turn(void **state)
     fakes_init(&f, 2);
     fakes_run(&f, options("equal", 2, 2, 6), &a); /* turns of 120 s */
     assert_int_equal(a.turns, 2);
+    assert_int_equal(f.stopped, 2); /* the last one was waited for */
     fakes_free(&f);
 }
 

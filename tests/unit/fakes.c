@@ -275,7 +275,7 @@ static void fake_stop(struct instance *in)
     save_stray(k);
     in->state = INST_STOPPING;
     k->event = INSTANCE_STOPPED;
-    loop_timer(k->l, &k->timer, loop_now(k->l) + NS_PER_MS);
+    loop_timer(k->l, &k->timer, loop_now(k->l) + (k->arm + 1) * NS_PER_MS); /* one by one */
 }
 
 static void fake_free(struct instance *in)
