@@ -159,6 +159,21 @@ static void a_campaign_says_what_moved_it(void **state)
     journal_close(&j);
 }
 
+static void a_fold_may_be_freed_twice(void **state)
+{
+    (void)state;
+    struct journal j;
+    struct fold x;
+    struct err e = {0};
+    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    j.fold.table = &f.table;
+    assert_int_equal(fold_init(&x, &j.fold, &e), 0);
+    fold_free(&x);
+    assert_null(x.sched);
+    fold_free(&x);
+    journal_close(&j);
+}
+
 /* All cores that we may use. */
 static void without_a_word_it_uses_all_cores(void **state)
 {
@@ -204,6 +219,7 @@ int main(void)
         cmocka_unit_test(signals_that_decided_are_named),
         cmocka_unit_test(the_strongest_signal_comes_first),
         cmocka_unit_test(a_campaign_says_what_moved_it),
+        cmocka_unit_test(a_fold_may_be_freed_twice),
         cmocka_unit_test(without_a_word_it_uses_all_cores),
         cmocka_unit_test(its_state_adds_up),
     };
