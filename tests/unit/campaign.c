@@ -224,6 +224,8 @@ static void legion_is_resumed_and_replayed(void **state)
 struct flaky {
     struct loop *l;
     int failures[3], tests[3]; /* still to come, and how many there were */
+    bool refuses[3];           /* does not even begin */
+    bool at_once;              /* passes before the call returns */
 };
 
 struct flaky_test {
@@ -247,11 +249,16 @@ static int flaky_selftest(void *arg, const struct instance_opts *o, const struct
                           struct err *e)
 {
     (void)arg;
-    (void)e;
     int arm = o->fuzzer[1] - '0';
     assert_int_equal(o->number, 0);
     assert_true(n > 0 && seeds[0].size > 0);
     the_flaky->tests[arm]++;
+    if (the_flaky->refuses[arm])
+        return err_env(e, "it cannot be started");
+    if (the_flaky->at_once) {
+        then(then_arg, NULL);
+        return 0;
+    }
     struct flaky_test *t = xcalloc(1, sizeof *t);
     *t =
         (struct flaky_test){.then = then, .arg = then_arg, .fails = the_flaky->failures[arm]-- > 0};
@@ -283,6 +290,52 @@ static void an_arm_has_three_tries_to_prove_itself(void **state)
     assert_int_equal(g->dropped, 2); /* the second */
     assert_string_equal(g->why[1], "it did not feel like it");
     assert_true(a->arm[0].turns > 5 && a->arm[1].turns == 0 && a->arm[2].turns > 5);
+    campaign_free(c);
+    loop_free(y.l);
+    fakes_free(&f);
+}
+
+static void an_arm_that_cannot_be_tested_is_dropped(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    struct flaky y = {.l = loop_new_virtual(0), .refuses = {true, false, true}};
+    the_flaky = &y;
+    fakes_init(&f, 3);
+    struct campaign_env env = fakes_env(&f, y.l);
+    env.selftest = flaky_selftest;
+    struct settings o = options("equal", 3, 1, 1200);
+    struct campaign *c = NULL;
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
+        fail_msg("%s", e.msg);
+    const struct gauges *g = campaign_gauges(c);
+    assert_int_equal(g->dropped, 5);
+    assert_string_equal(g->why[0], "it cannot be started");
+    assert_int_equal(y.tests[0], 1); /* no second try */
+    assert_true(campaign_tally(c)->arm[1].turns > 5);
+    campaign_free(c);
+    loop_free(y.l);
+    fakes_free(&f);
+}
+
+/* Then there is nothing to wait for. */
+static void tests_may_pass_at_once(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    struct flaky y = {.l = loop_new_virtual(0), .at_once = true};
+    the_flaky = &y;
+    fakes_init(&f, 3);
+    struct campaign_env env = fakes_env(&f, y.l);
+    env.selftest = flaky_selftest;
+    struct settings o = options("equal", 3, 1, 1200);
+    struct campaign *c = NULL;
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(y.tests[0] + y.tests[1] + y.tests[2], 3);
+    assert_true(campaign_tally(c)->turns > 5);
     campaign_free(c);
     loop_free(y.l);
     fakes_free(&f);
@@ -566,6 +619,9 @@ int main(void)
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(an_arm_has_three_tries_to_prove_itself, fakes_fresh_dir,
                                         fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(an_arm_that_cannot_be_tested_is_dropped, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(tests_may_pass_at_once, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fakes_fresh_dir,
                                         fakes_remove_dir),

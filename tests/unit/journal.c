@@ -85,6 +85,26 @@ static void a_decision_names_its_fuzzers(void **state)
     journal_close(&j);
 }
 
+/* What the numbers of a decision are under its scheduler. */
+static void columns_are_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mean", "width", "noise", "draw"};
+    struct journal j;
+    struct explained x;
+    struct err e = {0};
+    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    assert_int_equal(explain_turn(&x, j.store, 1, &e), 0);
+    json_t *o = explain_turn_json(&j, &x, ""), *columns = json_object_get(o, "columns");
+    assert_int_equal(json_object_size(columns), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_non_null(j.ops->columns[i]);
+        assert_string_equal(text(columns, names[i]), j.ops->columns[i]);
+    }
+    json_decref(o);
+    journal_close(&j);
+}
+
 /* Only signals without which another would have been chosen are named. */
 static void signals_that_decided_are_named(void **state)
 {
@@ -216,6 +236,7 @@ int main(void)
     log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_decision_names_its_fuzzers),
+        cmocka_unit_test(columns_are_named),
         cmocka_unit_test(signals_that_decided_are_named),
         cmocka_unit_test(the_strongest_signal_comes_first),
         cmocka_unit_test(a_campaign_says_what_moved_it),
