@@ -189,10 +189,12 @@ static void queues_are_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seeds_come_out_of_an_archive), cmocka_unit_test(seeds_come_out_of_a_zip),
-        cmocka_unit_test(a_damaged_archive_is_told), cmocka_unit_test(an_archive_cut_off_is_named),
-        cmocka_unit_test(a_directory_is_walked), cmocka_unit_test(queues_are_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(seeds_come_out_of_an_archive),
+                                       cmocka_unit_test(seeds_come_out_of_a_zip),
+                                       cmocka_unit_test(a_damaged_archive_is_told),
+                                       cmocka_unit_test(an_archive_cut_off_is_named),
+                                       cmocka_unit_test(a_directory_is_walked),
+                                       cmocka_unit_test(queues_are_found)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

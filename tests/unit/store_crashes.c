@@ -170,10 +170,8 @@ static void a_crash_without_its_hash_is_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(crashes_and_hangs_are_kept_apart),
-        TEST(a_crash_is_got_by_its_number),
-        TEST(a_commit_keeps_neutral_crashes),
-        TEST(results_are_of_seeds_that_are_there),
+        TEST(crashes_and_hangs_are_kept_apart),   TEST(a_crash_is_got_by_its_number),
+        TEST(a_commit_keeps_neutral_crashes),     TEST(results_are_of_seeds_that_are_there),
         TEST(a_crash_without_its_hash_is_damage),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -300,8 +300,7 @@ static void a_large_input_needs_its_file(void **state)
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1200000, was.rlim_max}), 0);
-    int told = store_add_seeds(f->s, &seed, 1, &e),
-        quiet = store_add_seeds(f->s, &seed, 1, NULL);
+    int told = store_add_seeds(f->s, &seed, 1, &e), quiet = store_add_seeds(f->s, &seed, 1, NULL);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
     assert_int_equal(told, -ENOSPC);
     assert_int_equal(e.code, -ENOSPC);

@@ -422,12 +422,17 @@ static void entries_lead_to_parents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_seed_is_stored_once),    TEST(every_field_of_a_seed_comes_back),
-        TEST(a_callback_ends_its_walk), TEST(results_come_without_the_bytes),
-        TEST(large_inputs_are_files),   TEST(sharing_follows_the_order_of_measurement),
-        TEST(a_claim_has_limits),       TEST(an_import_is_claimed_once_and_delivered_once),
+        TEST(a_seed_is_stored_once),
+        TEST(every_field_of_a_seed_comes_back),
+        TEST(a_callback_ends_its_walk),
+        TEST(results_come_without_the_bytes),
+        TEST(large_inputs_are_files),
+        TEST(sharing_follows_the_order_of_measurement),
+        TEST(a_claim_has_limits),
+        TEST(an_import_is_claimed_once_and_delivered_once),
         TEST(a_walk_over_imports_that_is_ended_is_over),
-        TEST(instances_come_back),      TEST(entries_lead_to_parents),
+        TEST(instances_come_back),
+        TEST(entries_lead_to_parents),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
