@@ -586,6 +586,43 @@ static void everybody_who_watches_sees_it(void **state)
     fakes_free(&f);
 }
 
+/* Its edges have other numbers. */
+static void another_build_is_refused(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    struct err e = {0};
+    fakes_init(&f, 2);
+    fakes_run(&f, options("equal", 2, 1, 600), &a);
+    snprintf(f.table.build_id, sizeof f.table.build_id, "other");
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL;
+    struct settings o = options("equal", 2, 1, 1200);
+    o.resume = o.budget_given = true;
+    assert_true(campaign_new(&c, &o, &env, NULL, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "is not the one this campaign was begun on"));
+    loop_free(l);
+    fakes_free(&f);
+}
+
+/* So that the next life can tell what a killed one left behind. */
+static void what_it_starts_has_its_mark(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    char *out = fs_join(fakes_dir, "out");
+    fakes_init(&f, 2);
+    unsetenv("CAROL_CAMPAIGN");
+    fakes_run(&f, options("equal", 2, 1, 600), &a);
+    assert_string_equal(getenv("CAROL_CAMPAIGN"), out);
+    free(out);
+    fakes_free(&f);
+}
+
 static void a_second_one_is_refused(void **state)
 {
     (void)state;
@@ -640,6 +677,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(hangs_take_a_small_part_of_the_time, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(everybody_who_watches_sees_it, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(another_build_is_refused, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(what_it_starts_has_its_mark, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_second_one_is_refused, fakes_fresh_dir, fakes_remove_dir),
     };

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -206,6 +209,31 @@ static void without_a_word_it_uses_all_cores(void **state)
     assert_int_equal(s.jobs, CPU_COUNT(&may));
     assert_string_equal(s.scheduler, "contextual");
     settings_free(&s);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int i = 0; !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &may))
+            CPU_SET(i, &one);
+    pid_t p = fork(); /* also as a process that may use one only */
+    if (p == 0)
+        _exit(sched_setaffinity(0, sizeof one, &one) < 0 || settings_defaults(&s, &e) < 0 ? 9
+                                                                                          : s.jobs);
+    int status;
+    assert_int_equal(waitpid(p, &status, 0), p);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+}
+
+/* The time in milliseconds: two campaigns begun one after the other differ. */
+static void without_a_word_the_seed_is_the_time(void **state)
+{
+    (void)state;
+    struct settings s;
+    struct err e = {0};
+    uint64_t before = (uint64_t)time(NULL);
+    assert_int_equal(settings_defaults(&s, &e), 0);
+    assert_in_range(s.seed / 1000, before, (uint64_t)time(NULL));
+    settings_free(&s);
 }
 
 static void its_state_adds_up(void **state)
@@ -242,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_campaign_says_what_moved_it),
         cmocka_unit_test(a_fold_may_be_freed_twice),
         cmocka_unit_test(without_a_word_it_uses_all_cores),
+        cmocka_unit_test(without_a_word_the_seed_is_the_time),
         cmocka_unit_test(its_state_adds_up),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
