@@ -43,6 +43,7 @@ static void a_day_in_a_moment(void **state)
     assert_true(st.gauges.crashes > 0);
     assert_int_equal(st.tally.edges, a.edges);
     assert_int_equal(f.doubles, 0);
+    assert_int_equal(f.again, 0); /* who is parked goes on */
     for (int i = 0; i < 6; i++) {
         assert_true(a.arm[i].turns > 0);
         assert_true(a.arm[i].taken > 0);
@@ -223,6 +224,8 @@ static void legion_is_resumed_and_replayed(void **state)
 struct flaky {
     struct loop *l;
     int failures[3], tests[3]; /* still to come, and how many there were */
+    bool refuses[3];           /* does not even begin */
+    bool at_once;              /* passes before the call returns */
 };
 
 struct flaky_test {
@@ -246,10 +249,16 @@ static int flaky_selftest(void *arg, const struct instance_opts *o, const struct
                           struct err *e)
 {
     (void)arg;
-    (void)e;
     int arm = o->fuzzer[1] - '0';
+    assert_int_equal(o->number, 0);
     assert_true(n > 0 && seeds[0].size > 0);
     the_flaky->tests[arm]++;
+    if (the_flaky->refuses[arm])
+        return err_env(e, "it cannot be started");
+    if (the_flaky->at_once) {
+        then(then_arg, NULL);
+        return 0;
+    }
     struct flaky_test *t = xcalloc(1, sizeof *t);
     *t =
         (struct flaky_test){.then = then, .arg = then_arg, .fails = the_flaky->failures[arm]-- > 0};
@@ -286,6 +295,52 @@ static void an_arm_has_three_tries_to_prove_itself(void **state)
     fakes_free(&f);
 }
 
+static void an_arm_that_cannot_be_tested_is_dropped(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    struct flaky y = {.l = loop_new_virtual(0), .refuses = {true, false, true}};
+    the_flaky = &y;
+    fakes_init(&f, 3);
+    struct campaign_env env = fakes_env(&f, y.l);
+    env.selftest = flaky_selftest;
+    struct settings o = options("equal", 3, 1, 1200);
+    struct campaign *c = NULL;
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
+        fail_msg("%s", e.msg);
+    const struct gauges *g = campaign_gauges(c);
+    assert_int_equal(g->dropped, 5);
+    assert_string_equal(g->why[0], "it cannot be started");
+    assert_int_equal(y.tests[0], 1); /* no second try */
+    assert_true(campaign_tally(c)->arm[1].turns > 5);
+    campaign_free(c);
+    loop_free(y.l);
+    fakes_free(&f);
+}
+
+/* Then there is nothing to wait for. */
+static void tests_may_pass_at_once(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    struct flaky y = {.l = loop_new_virtual(0), .at_once = true};
+    the_flaky = &y;
+    fakes_init(&f, 3);
+    struct campaign_env env = fakes_env(&f, y.l);
+    env.selftest = flaky_selftest;
+    struct settings o = options("equal", 3, 1, 1200);
+    struct campaign *c = NULL;
+    if (campaign_new(&c, &o, &env, NULL, &e) < 0 || campaign_run(c, &e) < 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(y.tests[0] + y.tests[1] + y.tests[2], 3);
+    assert_true(campaign_tally(c)->turns > 5);
+    campaign_free(c);
+    loop_free(y.l);
+    fakes_free(&f);
+}
+
 static void a_dying_arm_is_dropped(void **state)
 {
     (void)state;
@@ -298,6 +353,7 @@ static void a_dying_arm_is_dropped(void **state)
     assert_true(gauge_dropped(&st.gauges, 1));
     assert_string_equal(st.gauges.why[1], "fake death");
     assert_int_equal(a.arm[1].turns, 3);
+    assert_int_equal(f.again, 2); /* after each death but the last */
     assert_true(a.arm[0].turns > 5);
     f.dies = -1; /* mended: a resumed campaign tries it again */
     struct settings o = options("equal", 3, 1, 7200);
@@ -397,6 +453,7 @@ static void a_budget_below_a_turn_is_one_turn(void **state)
     fakes_init(&f, 2);
     fakes_run(&f, options("equal", 2, 2, 6), &a); /* turns of 120 s */
     assert_int_equal(a.turns, 2);
+    assert_int_equal(f.stopped, 2); /* the last one was waited for */
     fakes_free(&f);
 }
 
@@ -457,6 +514,50 @@ static void what_never_began_is_not_in_the_way(void **state)
     fakes_free(&f);
 }
 
+/* The caller of the first step is told, too. */
+static void a_first_step_that_fails_says_why(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    fakes_init(&f, 2);
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL;
+    struct settings o = options("equal", 2, 1, 600);
+    strv_take(&o.seeds, fs_join(fakes_dir, "missing"));
+    OK(campaign_new(&c, &o, &env, NULL, &oops));
+    assert_true(campaign_begin(c, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "missing"));
+    campaign_free(c);
+    loop_free(l);
+    fakes_free(&f);
+}
+
+/* One part in fifty of all time goes to hangs, which run twice: with a limit of a second one that computes
+ * takes two, one that sleeps twelve. */
+static void hangs_take_a_small_part_of_the_time(void **state)
+{
+    (void)state;
+    static const uint32_t cpu_us[] = {1000000, 0};
+    static const int each_s[] = {2, 12};
+    for (int i = 0; i < 2; i++) {
+        struct fakes f;
+        struct tally a;
+        char *out = fs_join(fakes_dir, "out");
+        fakes_init(&f, 2);
+        f.hangs = 8;
+        f.hang_us = cpu_us[i];
+        fakes_run(&f, options("equal", 2, 1, 6 * 3600), &a);
+        int64_t n = kit_query(out, "SELECT count(*) FROM seeds WHERE status = 4");
+        assert_in_range(n * each_s[i], 6 * 3600 / 50 - 60, 6 * 3600 / 50 + 60);
+        assert_int_equal(fs_remove_tree(out, NULL), 0);
+        free(out);
+        fakes_free(&f);
+    }
+}
+
 static void count_a_look(void *arg, const struct campaign *c)
 {
     assert_true(campaign_elapsed(c) > 0);
@@ -482,6 +583,43 @@ static void everybody_who_watches_sees_it(void **state)
     assert_int_equal(looks[0], looks[1]);
     campaign_free(c);
     loop_free(l);
+    fakes_free(&f);
+}
+
+/* Its edges have other numbers. */
+static void another_build_is_refused(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    struct err e = {0};
+    fakes_init(&f, 2);
+    fakes_run(&f, options("equal", 2, 1, 600), &a);
+    snprintf(f.table.build_id, sizeof f.table.build_id, "other");
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL;
+    struct settings o = options("equal", 2, 1, 1200);
+    o.resume = o.budget_given = true;
+    assert_true(campaign_new(&c, &o, &env, NULL, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_USAGE);
+    assert_non_null(strstr(e.msg, "is not the one this campaign was begun on"));
+    loop_free(l);
+    fakes_free(&f);
+}
+
+/* So that the next life can tell what a killed one left behind. */
+static void what_it_starts_has_its_mark(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct tally a;
+    char *out = fs_join(fakes_dir, "out");
+    fakes_init(&f, 2);
+    unsetenv("CAROL_CAMPAIGN");
+    fakes_run(&f, options("equal", 2, 1, 600), &a);
+    assert_string_equal(getenv("CAROL_CAMPAIGN"), out);
+    free(out);
     fakes_free(&f);
 }
 
@@ -518,6 +656,9 @@ int main(void)
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(an_arm_has_three_tries_to_prove_itself, fakes_fresh_dir,
                                         fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(an_arm_that_cannot_be_tested_is_dropped, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(tests_may_pass_at_once, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fakes_fresh_dir,
                                         fakes_remove_dir),
@@ -531,7 +672,15 @@ int main(void)
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_never_began_is_not_in_the_way, fakes_fresh_dir,
                                         fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(a_first_step_that_fails_says_why, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(hangs_take_a_small_part_of_the_time, fakes_fresh_dir,
+                                        fakes_remove_dir),
         cmocka_unit_test_setup_teardown(everybody_who_watches_sees_it, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(another_build_is_refused, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(what_it_starts_has_its_mark, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_second_one_is_refused, fakes_fresh_dir, fakes_remove_dir),
     };

@@ -133,6 +133,20 @@ static void a_plateau_ends_it(void **state)
     fakes_free(&f);
 }
 
+/* From a twelfth of a turn before the end no turn begins; a budget shorter than a turn is one. */
+static void too_late_is_a_twelfth_of_a_turn_before_the_end(void **state)
+{
+    (void)state;
+    struct fold f = {.turn_ns = 120 * NS_PER_S};
+    assert_false(fold_too_late(&f, INT64_MAX)); /* no budget, no end */
+    f.tally.budget_ns = 600 * NS_PER_S;
+    assert_true(fold_too_late(&f, 590 * NS_PER_S));
+    assert_false(fold_too_late(&f, 590 * NS_PER_S - 1));
+    f.tally.budget_ns = 12 * NS_PER_S;
+    assert_true(fold_too_late(&f, 11 * NS_PER_S));
+    assert_false(fold_too_late(&f, 11 * NS_PER_S - 1));
+}
+
 int main(void)
 {
     log_set_level(LOG_NONE);
@@ -142,6 +156,7 @@ int main(void)
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_plateau_ends_it, fakes_fresh_dir, fakes_remove_dir),
         TEST(a_slot_without_an_account_takes_no_other),
+        cmocka_unit_test(too_late_is_a_twelfth_of_a_turn_before_the_end),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,12 +153,48 @@ static void a_directory_is_walked(void **state)
     buf_free(&out);
 }
 
+static void put(const char *name, const char *text)
+{
+    struct err e = {0};
+    char *path = fs_join(temp_dir, name);
+    *strrchr(path, '/') = 0;
+    assert_int_equal(fs_mkdirs(path, &e), 0);
+    path[strlen(path)] = '/';
+    assert_int_equal(fs_write_quick(path, text, strlen(text), &e), 0);
+    free(path);
+}
+
+/* What AFL leaves: only its queues are inputs, of one fuzzer or of several. */
+static void queues_are_found(void **state)
+{
+    (void)state;
+    struct buf out = BUF_INIT(1 << 20);
+    struct err e = {0};
+    char *all = fs_join(temp_dir, "afl"), *one = fs_join(temp_dir, "afl/a");
+    put("afl/a/fuzzer_setup", "x");
+    put("afl/a/queue/id:0", "A");
+    put("afl/a/queue/.state/done", "no input");
+    put("afl/a/crashes/id:0", "no input");
+    put("afl/b/fuzzer_setup", "x");
+    put("afl/b/queue/id:7", "B");
+    put("afl/c/queue/notes", "of no fuzzer");
+    assert_int_equal(read_seeds(all, &out, &e), 0);
+    assert_string_equal(out.p, "id:0=A;id:7=B;");
+    out.len = 0;
+    assert_int_equal(read_seeds(one, &out, &e), 0);
+    assert_string_equal(out.p, "id:0=A;");
+    free(all), free(one);
+    buf_free(&out);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seeds_come_out_of_an_archive), cmocka_unit_test(seeds_come_out_of_a_zip),
-        cmocka_unit_test(a_damaged_archive_is_told), cmocka_unit_test(an_archive_cut_off_is_named),
-        cmocka_unit_test(a_directory_is_walked)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(seeds_come_out_of_an_archive),
+                                       cmocka_unit_test(seeds_come_out_of_a_zip),
+                                       cmocka_unit_test(a_damaged_archive_is_told),
+                                       cmocka_unit_test(an_archive_cut_off_is_named),
+                                       cmocka_unit_test(a_directory_is_walked),
+                                       cmocka_unit_test(queues_are_found)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -351,6 +351,26 @@ static void portions_are_bounded_and_a_resume_goes_on(void **state)
     exchange_free(x);
 }
 
+/* Each costs its receiver ten executions of 50 us: of a tenth of 100 ms twenty leave nothing. */
+static void a_portion_uses_all_of_its_time(void **state)
+{
+    struct fixture *f = *state;
+    struct thing shop[45];
+    static const size_t portions[] = {20, 20, 5, 0};
+    for (uint32_t i = 0; i < 45; i++)
+        shop[i] = (struct thing){100 - i, 49, i, 1};
+    make_shop(f->s, shop, 45);
+    struct exchange *x = load_shop(f->s);
+    struct exchange_list l;
+    int64_t instance = 0;
+    for (int i = 0; i < 4; i++) {
+        offer(x, f->s, &instance, false, true, &l);
+        assert_int_equal(l.n, portions[i]);
+        free(l.seeds);
+    }
+    exchange_free(x);
+}
+
 static void medians_are_an_eighth_off_at_most(void **state)
 {
     (void)state;
@@ -392,6 +412,7 @@ int main(void)
         TEST(a_heavy_one_whose_edges_came_otherwise_is_never_given),
         TEST(a_start_corpus_is_never_empty),
         TEST(portions_are_bounded_and_a_resume_goes_on),
+        TEST(a_portion_uses_all_of_its_time),
         cmocka_unit_test_setup_teardown(all_is_as_it_was, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(without_the_setting_it_is_all, fakes_fresh_dir,
                                         fakes_remove_dir),

@@ -72,6 +72,7 @@ static void fire(void *arg)
     k->in.state = k->event == INSTANCE_PARKED ? INST_PARKED
                   : k->event == INSTANCE_DIED ? INST_DEAD
                                               : INST_STOPPED;
+    k->f->stopped += k->event == INSTANCE_STOPPED;
     k->in.on_event(k->in.arg, &k->in, k->event);
 }
 
@@ -81,6 +82,7 @@ static int fake_start(struct instance *in, const struct input *seeds, size_t n, 
     (void)e;
     struct fake *k = (struct fake *)in;
     if (again) {
+        k->f->again++;
         recall(k, k->queue);
         recall(k, k->known);
     }
@@ -210,6 +212,24 @@ static void add_find(struct harvest *h, uint16_t depth, void *data, size_t size,
                                  .name = str_fmt("depth:%u", depth)});
 }
 
+#define HANG_SIZE 9 /* a depth of 0, the CPU time, a number */
+
+static void add_hangs(struct fake *k, struct harvest *h)
+{
+    for (int i = 0; i < k->f->hangs; i++) {
+        uint16_t number = (uint16_t)rng_below(&k->rng, 65536);
+        char *data = xcalloc(1, HANG_SIZE);
+        memcpy(data + 2, &k->f->hang_us, 4);
+        memcpy(data + 6, &number, 2);
+        harvest_add(h, (struct find){.kind = FIND_HANG,
+                                     .data = data,
+                                     .size = HANG_SIZE,
+                                     .entry = -1,
+                                     .parent_entry = -1,
+                                     .name = str_fmt("hang:%u", number)});
+    }
+}
+
 static int fake_harvest(struct instance *in, struct harvest *h, struct err *e)
 {
     struct fake *k = (struct fake *)in;
@@ -225,6 +245,7 @@ static int fake_harvest(struct instance *in, struct harvest *h, struct err *e)
         if (heavy != HEAVY_ONLY)
             add_find(h, depth, xmemdup(&depth, 2), 2, at);
     }
+    add_hangs(k, h);
     h->cursor = str_fmt("%zu", at);
     buf_free(&b);
     if (h->n && k->f->bad_reads > 0 && k->f->bad_reads--)
@@ -259,7 +280,7 @@ static void fake_stop(struct instance *in)
     save_stray(k);
     in->state = INST_STOPPING;
     k->event = INSTANCE_STOPPED;
-    loop_timer(k->l, &k->timer, loop_now(k->l) + NS_PER_MS);
+    loop_timer(k->l, &k->timer, loop_now(k->l) + (k->arm + 1) * NS_PER_MS); /* one by one */
 }
 
 static void fake_free(struct instance *in)
@@ -334,6 +355,8 @@ static void measured(void *arg)
         uint16_t depth = *(const uint16_t *)j->inputs[i].data;
         struct eval_result *r = &j->results[i];
         r->status = depth && depth % 97 == 0 ? RUN_CRASH : RUN_OK;
+        if (j->inputs[i].size == HANG_SIZE)
+            r->status = RUN_TIMEOUT;
         r->signal = r->status == RUN_CRASH ? 11 : 0;
         if (j->inputs[i].size >= 6)
             memcpy(&r->cpu_us, (const char *)j->inputs[i].data + 2, 4);

@@ -36,9 +36,13 @@ struct fakes {
                      * next one of the next depth; 0: nobody does */
     enum fake_heavy heavy;
     uint32_t heavy_bytes, heavy_us;
+    int hangs;         /* new ones in every harvest of an arm, ... */
+    uint32_t hang_us;  /* ... each using so much CPU time */
     uint64_t odd_turn; /* this turn of the campaign, from 1, is odd */
     enum fake_odd odd;
     uint64_t resumes; /* turns begun */
+    uint64_t again;   /* starts of an instance that had run before */
+    uint64_t stopped; /* instances that have come to their end */
     uint64_t imports; /* delivered to fake instances, all */
     uint64_t doubles; /* delivered to the same instance twice: must stay 0 */
 };

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -81,6 +84,26 @@ static void a_decision_names_its_fuzzers(void **state)
     x.d.choice = -1;
     json_t *o = explain_turn_json(&j, &x, "");
     assert_true(json_is_null(json_object_get(o, "chosen")));
+    json_decref(o);
+    journal_close(&j);
+}
+
+/* What the numbers of a decision are under its scheduler. */
+static void columns_are_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mean", "width", "noise", "draw"};
+    struct journal j;
+    struct explained x;
+    struct err e = {0};
+    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    assert_int_equal(explain_turn(&x, j.store, 1, &e), 0);
+    json_t *o = explain_turn_json(&j, &x, ""), *columns = json_object_get(o, "columns");
+    assert_int_equal(json_object_size(columns), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_non_null(j.ops->columns[i]);
+        assert_string_equal(text(columns, names[i]), j.ops->columns[i]);
+    }
     json_decref(o);
     journal_close(&j);
 }
@@ -159,6 +182,21 @@ static void a_campaign_says_what_moved_it(void **state)
     journal_close(&j);
 }
 
+static void a_fold_may_be_freed_twice(void **state)
+{
+    (void)state;
+    struct journal j;
+    struct fold x;
+    struct err e = {0};
+    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    j.fold.table = &f.table;
+    assert_int_equal(fold_init(&x, &j.fold, &e), 0);
+    fold_free(&x);
+    assert_null(x.sched);
+    fold_free(&x);
+    journal_close(&j);
+}
+
 /* All cores that we may use. */
 static void without_a_word_it_uses_all_cores(void **state)
 {
@@ -170,6 +208,31 @@ static void without_a_word_it_uses_all_cores(void **state)
     assert_int_equal(settings_defaults(&s, &e), 0);
     assert_int_equal(s.jobs, CPU_COUNT(&may));
     assert_string_equal(s.scheduler, "contextual");
+    settings_free(&s);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int i = 0; !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &may))
+            CPU_SET(i, &one);
+    pid_t p = fork(); /* also as a process that may use one only */
+    if (p == 0)
+        _exit(sched_setaffinity(0, sizeof one, &one) < 0 || settings_defaults(&s, &e) < 0 ? 9
+                                                                                          : s.jobs);
+    int status;
+    assert_int_equal(waitpid(p, &status, 0), p);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+}
+
+/* The time in milliseconds: two campaigns begun one after the other differ. */
+static void without_a_word_the_seed_is_the_time(void **state)
+{
+    (void)state;
+    struct settings s;
+    struct err e = {0};
+    uint64_t before = (uint64_t)time(NULL);
+    assert_int_equal(settings_defaults(&s, &e), 0);
+    assert_in_range(s.seed / 1000, before, (uint64_t)time(NULL));
     settings_free(&s);
 }
 
@@ -201,10 +264,13 @@ int main(void)
     log_set_level(LOG_NONE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_decision_names_its_fuzzers),
+        cmocka_unit_test(columns_are_named),
         cmocka_unit_test(signals_that_decided_are_named),
         cmocka_unit_test(the_strongest_signal_comes_first),
         cmocka_unit_test(a_campaign_says_what_moved_it),
+        cmocka_unit_test(a_fold_may_be_freed_twice),
         cmocka_unit_test(without_a_word_it_uses_all_cores),
+        cmocka_unit_test(without_a_word_the_seed_is_the_time),
         cmocka_unit_test(its_state_adds_up),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -119,6 +119,12 @@ static struct settings options(void)
     return o;
 }
 
+static void never(void *arg, const char *why)
+{
+    (void)arg;
+    fail_msg("a test that did not begin ended: %s", why);
+}
+
 /* Who cannot run on this build is left out: honggfuzz and lafintel have none. */
 static void what_is_left_open_comes_from_the_build(void **state)
 {
@@ -144,6 +150,9 @@ static void what_is_left_open_comes_from_the_build(void **state)
     assert_int_equal(r.args.n, 2);
     assert_int_equal(r.timeout_ms, 1000);
     assert_true(r.mem_bytes == (uint64_t)2 << 30);
+    struct instance_opts no = {.fuzzer = "nosuch", .dir = "/tmp/carol-none", .target = &r.target};
+    assert_true(env.selftest(env.arg, &no, NULL, 0, never, NULL, &e) < 0);
+    assert_null(r.tests);
     real_close(&r);
     settings_free(&o);
 }

@@ -348,11 +348,32 @@ static void equal_on_a_random_journal(void **state)
     assert_memory_equal(r.logged, ran, sizeof ran);
     assert_string_equal(r.mismatch.what, "choice");
     replay_free(&r);
+    const char *first = a.row[0].arm ? "single:f0" : "single:f1"; /* the other one's name is told */
+    fakes_replay(&f, fakes_dir, first, &(struct replay_how){.other = true}, &r);
+    assert_int_equal(r.mismatch.turn, 1);
+    assert_string_equal(r.mismatch.computed, first + strlen("single:"));
+    replay_free(&r);
     fakes_replay(&f, fakes_dir, "single:f2", &(struct replay_how){.other = true}, &r);
     assert_int_equal(r.differs, a.n - ran[2]);
     assert_int_equal(r.choices[2], a.n);
     replay_free(&r);
     record_free(&a);
+    fakes_free(&f);
+}
+
+static void one_that_was_dropped_is_no_choice(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct replay r;
+    fakes_init(&f, ARMS);
+    f.dies = 1;
+    run_campaign(&f, "equal", 3600);
+    fakes_replay(&f, fakes_dir, "single:f1", &(struct replay_how){.other = true}, &r);
+    assert_true(r.choices[1] >= 3);
+    assert_true(r.none > 20);
+    assert_int_equal(r.choices[1] + r.none, r.decisions);
+    replay_free(&r);
     fakes_free(&f);
 }
 
@@ -483,6 +504,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_scheduler_that_is_not_there, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(equal_on_a_random_journal, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(one_that_was_dropped_is_no_choice, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(another_scheduler_sees_what_happened, fakes_fresh_dir,
                                         fakes_remove_dir),

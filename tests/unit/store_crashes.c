@@ -144,13 +144,35 @@ static void results_are_of_seeds_that_are_there(void **state)
     expect_crashes(f->s, 0, "crash p arm -1 sig 6 turn 0 parent 0 p 1;");
 }
 
+static int seen(void *arg, const struct store_crash *c, struct err *e)
+{
+    (void)c;
+    (void)e;
+    ++*(int *)arg;
+    return 0;
+}
+
+static void a_crash_without_its_hash_is_damage(void **state)
+{
+    struct fixture *f = *state;
+    int n = 0;
+    struct store_result r = {.seed = add(f->s, "p"), .crash = true, .signal = 6};
+    OK(store_seeds_commit(f->s, &(struct store_commit){.results = &r, .n = 1}, &oops));
+    OK(store_crash_get(f->s, 1, seen, &n, &oops));
+    assert_int_equal(kit_exec(f->dir, "UPDATE crashes SET hash = x'00'"), 1);
+    assert_int_equal(store_crash_get(f->s, 1, seen, &n, &oops), -EUCLEAN);
+    assert_non_null(strstr(oops.msg, "crash 1 has no hash"));
+    assert_int_equal(kit_exec(f->dir, "UPDATE crashes SET hash = x''"), 1);
+    assert_int_equal(store_crash_get(f->s, 1, seen, &n, &oops), -EUCLEAN);
+    assert_int_equal(n, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(crashes_and_hangs_are_kept_apart),
-        TEST(a_crash_is_got_by_its_number),
-        TEST(a_commit_keeps_neutral_crashes),
-        TEST(results_are_of_seeds_that_are_there),
+        TEST(crashes_and_hangs_are_kept_apart),   TEST(a_crash_is_got_by_its_number),
+        TEST(a_commit_keeps_neutral_crashes),     TEST(results_are_of_seeds_that_are_there),
+        TEST(a_crash_without_its_hash_is_damage),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,28 @@ static void lift_limit(const char *dir)
         _exit(6);
 }
 
+/* The file of a large input, with and without somebody who wants to know why. */
+static void a_large_input_needs_its_file(void **state)
+{
+    struct fixture *f = *state;
+    struct rlimit was;
+    char *bytes = xcalloc(1, 1300000);
+    struct store_seed seed = {.data = bytes, .size = 1300000, .name = "x"};
+    struct err e = {0};
+    OK(store_open(&f->s, f->dir, STORE_CREATE, &oops));
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1200000, was.rlim_max}), 0);
+    int told = store_add_seeds(f->s, &seed, 1, &e), quiet = store_add_seeds(f->s, &seed, 1, NULL);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    assert_int_equal(told, -ENOSPC);
+    assert_int_equal(e.code, -ENOSPC);
+    assert_int_equal(e.exit, ERR_EXIT_ENV);
+    assert_int_equal(quiet, -ENOSPC);
+    OK(store_add_seeds(f->s, &seed, 1, &oops));
+    free(bytes);
+}
+
 static void a_file_limit_is_a_full_disk(void **state)
 {
     struct fixture *f = *state;
@@ -482,6 +504,7 @@ int main(void)
         TEST_ON_DISK(acknowledged_rows_survive_kill),
         TEST_ON_DISK(a_killed_creation_can_be_repeated),
         TEST_ON_DISK(a_killed_campaign_can_be_read_without_writing),
+        TEST_ON_DISK(a_large_input_needs_its_file),
         TEST_ON_DISK(a_file_limit_is_a_full_disk),
         TEST_ON_DISK(a_full_filesystem_is_a_full_disk),
         TEST_ON_DISK(a_foreign_writer_only_delays_us),

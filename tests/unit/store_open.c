@@ -33,6 +33,23 @@ static void modes_refuse_what_they_should(void **state)
     OK(store_open(&f->s, f->dir, STORE_RESUME, &oops)); /* the refused ones left no lock behind */
 }
 
+/* What SQLite cannot open is an error that names it. */
+static void a_directory_is_no_record(void **state)
+{
+    struct fixture *f = *state;
+    struct store *other = NULL;
+    struct err e = {0};
+    char *dir = fs_join(f->dir, "odd"), *db = fs_join(dir, "carol.db");
+    OK(fs_mkdirs(db, &oops));
+    for (int mode = STORE_CREATE; mode <= STORE_READ; mode++) {
+        assert_true(store_open(&other, dir, (enum store_mode)mode, &e) < 0);
+        assert_null(other);
+        assert_non_null(strstr(e.msg, "carol.db"));
+    }
+    free(db);
+    free(dir);
+}
+
 static void writes(struct store *s)
 {
     OK(store_put(s, &(struct store_fact){"k", "v"}, 1, &oops));
@@ -229,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(modes_refuse_what_they_should),
+        TEST(a_directory_is_no_record),
         TEST(a_reader_sees_one_moment_and_cannot_write),
         TEST(the_lock_tells_who_writes),
         TEST(a_discarded_record_is_gone),

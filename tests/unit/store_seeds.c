@@ -300,6 +300,29 @@ static void an_import_is_claimed_once_and_delivered_once(void **state)
     expect_undelivered(f->s, t2.instance, &turn, 0, ""); /* all up to that turn */
 }
 
+static int stop_at_once(void *arg, int64_t instance, int64_t seed)
+{
+    (void)instance;
+    (void)seed;
+    ++*(int *)arg;
+    return -EDOM;
+}
+
+/* An open walk would see the record as it was, and could not write after somebody else. */
+static void a_walk_over_imports_that_is_ended_is_over(void **state)
+{
+    struct fixture *f = *state;
+    int calls = 0;
+    measure(f->s, add(f->s, "a"), true);
+    measure(f->s, add(f->s, "b"), true);
+    import(f->s, 1, 0, 9, SIZE_MAX, "a,b,");
+    assert_int_equal(store_imports(f->s, stop_at_once, &calls, &oops), -EDOM);
+    assert_int_equal(calls, 1);
+    assert_int_equal(kit_exec(f->dir, "UPDATE seeds SET name = 'z' WHERE id = 1"), 1);
+    add(f->s, "c");
+    expect_seeds(f->s, 0, "a,b,c,");
+}
+
 static void instances_come_back(void **state)
 {
     struct fixture *f = *state;
@@ -399,11 +422,17 @@ static void entries_lead_to_parents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_seed_is_stored_once),    TEST(every_field_of_a_seed_comes_back),
-        TEST(a_callback_ends_its_walk), TEST(results_come_without_the_bytes),
-        TEST(large_inputs_are_files),   TEST(sharing_follows_the_order_of_measurement),
-        TEST(a_claim_has_limits),       TEST(an_import_is_claimed_once_and_delivered_once),
-        TEST(instances_come_back),      TEST(entries_lead_to_parents),
+        TEST(a_seed_is_stored_once),
+        TEST(every_field_of_a_seed_comes_back),
+        TEST(a_callback_ends_its_walk),
+        TEST(results_come_without_the_bytes),
+        TEST(large_inputs_are_files),
+        TEST(sharing_follows_the_order_of_measurement),
+        TEST(a_claim_has_limits),
+        TEST(an_import_is_claimed_once_and_delivered_once),
+        TEST(a_walk_over_imports_that_is_ended_is_over),
+        TEST(instances_come_back),
+        TEST(entries_lead_to_parents),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
