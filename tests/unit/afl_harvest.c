@@ -149,6 +149,26 @@ static void imports_are_not_finds(void **state)
     harvest_free(&h);
 }
 
+/* The signal and the origin of a crash are in its name; a hang has no signal. */
+static void crashes_have_a_signal_and_an_origin(void **state)
+{
+    struct world *w = *state;
+    struct harvest h = {0};
+    put(w, "crashes", "id:000000,sig:11,src:000042,time:1,execs:10,op:havoc", "a");
+    put(w, "crashes", "id:000001,src:000043,time:1,execs:11,op:havoc", "b");
+    put(w, "hangs", "id:000000,sig:11,src:000044,time:1,execs:12,op:havoc", "c");
+    assert_int_equal(w->in->ops->harvest(w->in, &h, NULL), 0);
+    assert_int_equal(h.n, 3);
+    assert_int_equal(h.finds[0].signal, 11);
+    assert_int_equal(h.finds[1].signal, 0);
+    assert_int_equal(h.finds[2].signal, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(h.finds[i].parent_entry, 42 + i);
+        assert_int_equal(h.finds[i].entry, -1); /* not in the queue */
+    }
+    harvest_free(&h);
+}
+
 static void numbers_may_be_large(void **state)
 {
     struct world *w = *state;
@@ -171,6 +191,7 @@ int main(void)
         T(what_is_not_linked_back_yet_is_harvested),
         T(a_crash_on_what_we_gave_is_an_echo),
         T(imports_are_not_finds),
+        T(crashes_have_a_signal_and_an_origin),
         T(numbers_may_be_large),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

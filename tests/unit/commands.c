@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "fuzzer/ctlpage.h"
-#include "fuzzer/live.h"
+#include "fuzzer/live_private.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -23,6 +23,7 @@ static struct loop *loop;
 static struct manifest m;
 static char target[] = "/target";
 static char line[4096]; /* of the last command, a space between words */
+static char given[4096]; /* the environment it asks for, likewise */
 
 static void put(const char *name, const char *text)
 {
@@ -109,16 +110,22 @@ static struct live *open_arm(struct instance_opts o)
     return (struct live *)in;
 }
 
+/* Words from the one with number `from` on, a space behind each. */
+static void join(const struct strv *words, size_t from, char *to, size_t size)
+{
+    to[0] = 0;
+    for (size_t i = from; i < words->n; i++)
+        snprintf(to + strlen(to), size - strlen(to), "%s ", words->v[i]);
+}
+
 static void command(struct live *lv, bool again)
 {
     struct strv argv = {0}, env = {0};
     struct err e = {0};
     if (lv->arm->command(lv, again, &argv, &env, &e) < 0)
         fail_msg("%s", e.msg);
-    line[0] = 0;
-    for (size_t i = 1; i < argv.n; i++)
-        snprintf(line + strlen(line), sizeof line - strlen(line), "%s ", argv.v[i]);
-    assert_true(env.n > 0);
+    join(&argv, 1, line, sizeof line);
+    join(&env, 0, given, sizeof given);
     strv_free(&argv);
     strv_free(&env);
 }
@@ -186,6 +193,100 @@ static void limits_and_words(void **state)
         lv->in.ops->free(&lv->in);
     }
     free(dict);
+}
+
+/* What afl-fuzz is told by its environment. */
+static void the_environment_of_afl_fuzz(void **state)
+{
+    (void)state;
+    static const char *const common[] = {"AFL_NO_UI=1 ",
+                                         "AFL_NO_AFFINITY=1 ",
+                                         "AFL_SKIP_CPUFREQ=1 ",
+                                         "AFL_NO_FASTRESUME=1 ",
+                                         "AFL_NO_SYNC=1 ",
+                                         "LD_PRELOAD=./ctl.so AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so ",
+                                         "AFL_HANG_TMOUT=1500 ",
+                                         "CAROL_CTL_TIMEOUT_MS=1500 ",
+                                         "CAROL_CTL_SEED=77 ",
+                                         "ASAN_OPTIONS=x=1:abort_on_error=1:symbolize=0 "};
+    setenv("ASAN_OPTIONS", "x=1", 1);
+    unsetenv("MSAN_OPTIONS");
+    for (uint64_t map = 0; map < 200000; map = map * 2 + 50000) {
+        m.family[FAMILY_AFL].map_size = map;
+        for (const char *const *f = (const char *const[]){"aflpp", "mopt", NULL}; *f; f++) {
+            struct live *lv = open_arm((struct instance_opts){.fuzzer = *f, .seed = 77});
+            command(lv, false);
+            for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+                if (!strstr(given, common[i]))
+                    fail_msg("'%s' is not in '%s'", common[i], given);
+            char size[64] = "AFL_MAP_SIZE="; /* afl-fuzz needs a map of 64 KB at least */
+            if (map)
+                snprintf(size, sizeof size, "AFL_MAP_SIZE=%u ", map < 65536 ? 65536 : (unsigned)map);
+            assert_int_equal(strstr(given, size) != NULL, map > 0);
+            bool pure = strcmp(*f, "mopt") == 0;
+            assert_int_equal(strstr(given, "AFL_FRAMESHIFT_DISABLE=1 ") != NULL, pure);
+            assert_null(strstr(given, "AFL_CUSTOM_MUTATOR_ONLY=1 "));
+            assert_null(strstr(given, "MSAN_OPTIONS"));
+            lv->in.ops->free(&lv->in);
+        }
+    }
+    unsetenv("ASAN_OPTIONS");
+}
+
+/* Ours, without what would steer it, and what it asks for instead of ours. */
+static void the_environment_is_ours_but_for(void **state)
+{
+    (void)state;
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "aflpp"});
+    struct strv extra = {0}, out = {0};
+    char *program = fs_join(home, "engines/afl/afl-fuzz");
+    strv_add(&extra, "CAROL_UNIT_BOTH=its");
+    setenv("CAROL_UNIT_OURS", "kept", 1);
+    setenv("CAROL_UNIT_BOTH", "ours", 1);
+    setenv("CAROL_UNIT_BOTHER", "kept", 1);
+    setenv("AFL_DEBUG", "1", 1);
+    setenv("HFUZZ_X", "1", 1);
+    live_environment(lv, program, &extra, &out);
+    assert_true(strv_has(&out, "CAROL_UNIT_OURS=kept") && strv_has(&out, "CAROL_UNIT_BOTHER=kept"));
+    assert_true(strv_has(&out, "CAROL_UNIT_BOTH=its") && !strv_has(&out, "CAROL_UNIT_BOTH=ours"));
+    assert_false(strv_has(&out, "AFL_DEBUG=1") || strv_has(&out, "HFUZZ_X=1"));
+    assert_true(strv_has(&out, CTL_EXE_ENV "=afl-fuzz"));
+    char *tmp = str_fmt("TMPDIR=%s/tmp", lv->o.dir), *ctl = str_fmt(CTL_ENV "=%s/ctl", lv->o.dir);
+    assert_true(strv_has(&out, tmp) && strv_has(&out, ctl));
+    for (const char *const *name = (const char *const[]){"CAROL_UNIT_OURS", "CAROL_UNIT_BOTH",
+                                                         "CAROL_UNIT_BOTHER", "AFL_DEBUG",
+                                                         "HFUZZ_X", NULL};
+         *name; name++)
+        unsetenv(*name);
+    free(tmp);
+    free(ctl);
+    free(program);
+    strv_free(&extra);
+    strv_free(&out);
+    lv->in.ops->free(&lv->in);
+}
+
+/* honggfuzz goes on from what it has, and lets inputs grow to four times the largest seed. */
+static void honggfuzz_goes_on(void **state)
+{
+    (void)state;
+    static char big[20000], huge[300000];
+    const struct input seeds[] = {{1, "small", 5}, {2, big, sizeof big}, {3, "small too", 9}},
+                       more = {4, huge, sizeof huge};
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "honggfuzz"});
+    assert_int_equal(lv->arm->prepare(lv, seeds, 3, NULL), 0);
+    command(lv, true);
+    says("-i in -o out "); /* it has nothing yet */
+    says("-F 80000 ");
+    put("i/out/one", "found");
+    command(lv, false);
+    says("-i in -o out ");
+    command(lv, true);
+    says("-i out -o out ");
+    assert_int_equal(lv->arm->prepare(lv, &more, 1, NULL), 0);
+    command(lv, true);
+    says("-F 1048576 ");
+    lv->in.ops->free(&lv->in);
 }
 
 static void a_missing_file_is_named(void **state)
@@ -368,6 +469,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(targets_of_every_kind),
         T(limits_and_words),
+        T(the_environment_of_afl_fuzz),
+        T(the_environment_is_ours_but_for),
+        T(honggfuzz_goes_on),
         T(a_missing_file_is_named),
         T(the_start_corpus),
         T(a_path_may_be_so_long),

@@ -149,6 +149,49 @@ static void a_line_cut_by_a_kill_is_written_over(void **state)
     harvest_free(&h);
 }
 
+static void nothing_found_is_nothing_written(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    char path[256];
+    snprintf(path, sizeof path, "%s/finds", w->dir);
+    assert_int_equal(harvest(w, &h, true), 0);
+    assert_string_equal(h.cursor, "0");
+    harvest_free(&h);
+    assert_false(fs_exists(path));
+}
+
+/* A hundred at once, and as many later: each is there, once. */
+static void many_are_harvested_once(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    char name[128], text[8];
+    for (unsigned round = 0; round < 2; round++) {
+        bool seen[200] = {0};
+        for (unsigned i = 0; i < 100; i++) {
+            unsigned id = round * 100 + i;
+            /* in an order that is not that of the names */
+            snprintf(name, sizeof name, "%016x%016x.00000004.honggfuzz.cov", id * 37 % 200, id);
+            snprintf(text, sizeof text, "%04u", id);
+            put(w, "new", name, text);
+        }
+        assert_int_equal(harvest(w, &h, false), 100);
+        for (size_t i = 0; i < h.n; i++) {
+            snprintf(text, sizeof text, "%.4s", (char *)h.finds[i].data);
+            unsigned id = (unsigned)strtoul(text, NULL, 10);
+            assert_true(id / 100 == round && !seen[id]);
+            seen[id] = true;
+        }
+        w->in->ops->harvested(w->in, &h);
+        harvest_free(&h);
+    }
+    open_in(w, "150"); /* the store lost the last ones: their files are gone, their names are not */
+    assert_int_equal(harvest(w, &h, true), 0);
+    assert_string_equal(h.cursor, "200");
+    harvest_free(&h);
+}
+
 static void a_file_cut_by_a_kill_is_left_out(void **state)
 {
     struct world *w = *state;
@@ -205,6 +248,25 @@ static void of_one_place_only_a_few_crashes_are_kept(void **state)
     harvest_free(&h);
 }
 
+/* Each place is counted apart, wherever its names sort. */
+static void places_are_counted_apart(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    char name[128];
+    size_t kept = 0;
+    for (const char *place = "5917"; *place; place++, kept += 3) {
+        for (int i = 0; i < 5; i++) {
+            snprintf(name, sizeof name, "SIGSEGV.PC.%c.STACK.2.CODE.1.ADDR.%x.INSTR.x.fuzz", *place,
+                     i + 1);
+            put(w, "crash", name, name);
+        }
+        assert_int_equal(harvest(w, &h, true), 3);
+        harvest_free(&h);
+        assert_int_equal(files_in(w, "crash"), kept + 3);
+    }
+}
+
 static void each_input_is_offered_once(void **state)
 {
     struct world *w = *state;
@@ -257,6 +319,9 @@ int main(void)
         T(echoes_of_what_we_gave_are_no_finds),
         T(crashes_and_hangs_are_told_apart),
         T(of_one_place_only_a_few_crashes_are_kept),
+        T(places_are_counted_apart),
+        T(nothing_found_is_nothing_written),
+        T(many_are_harvested_once),
         T(each_input_is_offered_once),
         T(a_delivery_cut_by_a_kill_is_completed_or_dropped),
         T(an_input_above_its_limit_is_not_offered),

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -330,7 +332,10 @@ static void a_failed_start_is_no_start(void **state)
 {
     (void)state;
     struct err e = {0};
+    struct tree_usage none = {0}, u = {.cpu_ns = 1};
     play.cycle = 10, play.refuses = true;
+    t.in->ops->usage(t.in, &u); /* there is nobody yet */
+    assert_memory_equal(&u, &none, sizeof u);
     for (int i = 0; i < 3; i++) {
         assert_true(t.in->ops->start(t.in, NULL, 0, false, &e) < 0);
         assert_non_null(strstr(e.msg, "cannot start played #0"));
@@ -395,6 +400,63 @@ static void stopped_it_does_not_age(void **state)
     assert_true(r->cycle_ns >= 2300 * NS_PER_MS && r->cycle_ns <= now() - began - pause);
 }
 
+/* A segment of a process that is dead by now, or of our own. */
+static int segment_of(bool dead, pid_t *creator)
+{
+    int ends[2], id = -1;
+    *creator = getpid();
+    if (!dead)
+        return shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    if (pipe(ends) < 0 || (*creator = fork()) < 0)
+        return -1;
+    if (*creator == 0) {
+        id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+        _exit(write(ends[1], &id, sizeof id) == (ssize_t)sizeof id ? 0 : 1);
+    }
+    waitpid(*creator, NULL, 0);
+    if (read(ends[0], &id, sizeof id) != (ssize_t)sizeof id)
+        id = -1;
+    close(ends[0]);
+    close(ends[1]);
+    return id;
+}
+
+/* Without namespaces: 1 when a start removes the segments of the fuzzer's last life, 0 when it leaves them. */
+static int swept(bool dead)
+{
+    struct instance_opts o = {.fuzzer = "played", .dir = temp_dir, .timeout_ms = 100};
+    struct shmid_ds ds;
+    pid_t former;
+    int id = segment_of(dead, &former);
+    if (id < 0 || cage_namespaces_work() || loop_new(&t.loop, NULL) < 0 ||
+        live_open(&t.in, t.loop, &arm_played, &o, NULL) < 0)
+        return -1;
+    play.refuses = true; /* by then they are gone */
+    ((struct live *)t.in)->page->pid = (int32_t)former;
+    if (t.in->ops->start(t.in, NULL, 0, true, NULL) == 0)
+        return -1;
+    bool there = shmctl(id, IPC_STAT, &ds) == 0;
+    if (there)
+        shmctl(id, IPC_RMID, NULL);
+    t.in->ops->free(t.in);
+    loop_free(t.loop);
+    return !there;
+}
+
+/* In a process that has not tried namespaces yet: it comes first. */
+static void segments_of_a_former_life_are_removed(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    int status = -1;
+    if (pid == 0) {
+        setenv("CAROL_NO_NAMESPACES", "1", 1);
+        _exit(swept(true) == 1 && swept(false) == 0 ? 0 : 1);
+    }
+    assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
+    assert_int_equal(status, 0);
+}
+
 static void pages_of_the_version_before_are_taken_over(void **state)
 {
     (void)state;
@@ -425,6 +487,8 @@ int main(int argc, char **argv)
     if (readlink("/proc/self/exe", self_path, sizeof self_path - 1) < 0)
         return 1;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(segments_of_a_former_life_are_removed, temp_dir_make,
+                                        temp_dir_remove),
         cmocka_unit_test_setup_teardown(start_up_is_charged_once_and_apart, make, end),
         cmocka_unit_test_setup_teardown(start_up_may_outlast_a_turn, make, end),
         cmocka_unit_test_setup_teardown(a_restart_is_a_start_up, make, end),

@@ -48,8 +48,8 @@ static void print(const char *text)
 
 static void count_line(void *arg, const char *text)
 {
-    (void)arg;
-    (void)text;
+    assert_ptr_equal(arg, &lines);
+    assert_non_null(strstr("red and\tplain,[D] noise,no end", text));
     lines++;
 }
 
@@ -69,11 +69,21 @@ static void lines_have_no_colours(void **state)
 {
     (void)state;
     o.on_line = count_line;
+    o.arg = &lines;
     o.noise = "[D]";
     print("\033[1;31mred\033[0m and\tplain\r\n\n[D] noise\nno end");
     output_close(&o);
     assert_string_equal(logged("log"), "red and\tplain\nno end\n");
     assert_int_equal(lines, 3); /* who listens hears the noise too */
+}
+
+/* A sequence ends with a letter, whichever. */
+static void escape_sequences_are_dropped(void **state)
+{
+    (void)state;
+    print("1\033[2Aa\n2\033[1;2Zb\n3\033[3ac\n4\033[?25zd\n5\033[@[`{em\n");
+    output_close(&o);
+    assert_string_equal(logged("log"), "1a\n2b\n3c\n4d\n5m\n");
 }
 
 static void the_reason_of_an_end_is_kept(void **state)
@@ -165,6 +175,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
         T(lines_have_no_colours),
+        T(escape_sequences_are_dropped),
         T(the_reason_of_an_end_is_kept),
         T(without_a_reason_it_is_the_last_line),
         T(the_log_is_bounded),
