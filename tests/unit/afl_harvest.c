@@ -185,14 +185,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(numbers_of_crashes_are_not_unique),
-        T(every_life_is_read_to_its_end),
-        T(an_empty_crash_waits_for_its_bytes),
-        T(what_is_not_linked_back_yet_is_harvested),
-        T(a_crash_on_what_we_gave_is_an_echo),
-        T(imports_are_not_finds),
-        T(crashes_have_a_signal_and_an_origin),
-        T(numbers_may_be_large),
+        T(numbers_of_crashes_are_not_unique),   T(every_life_is_read_to_its_end),
+        T(an_empty_crash_waits_for_its_bytes),  T(what_is_not_linked_back_yet_is_harvested),
+        T(a_crash_on_what_we_gave_is_an_echo),  T(imports_are_not_finds),
+        T(crashes_have_a_signal_and_an_origin), T(numbers_may_be_large),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static char home[64];
 static struct loop *loop;
 static struct manifest m;
 static char target[] = "/target";
-static char line[4096]; /* of the last command, a space between words */
+static char line[4096];  /* of the last command, a space between words */
 static char given[4096]; /* the environment it asks for, likewise */
 
 static void put(const char *name, const char *text)
@@ -199,16 +199,12 @@ static void limits_and_words(void **state)
 static void the_environment_of_afl_fuzz(void **state)
 {
     (void)state;
-    static const char *const common[] = {"AFL_NO_UI=1 ",
-                                         "AFL_NO_AFFINITY=1 ",
-                                         "AFL_SKIP_CPUFREQ=1 ",
-                                         "AFL_NO_FASTRESUME=1 ",
-                                         "AFL_NO_SYNC=1 ",
-                                         "LD_PRELOAD=./ctl.so AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so ",
-                                         "AFL_HANG_TMOUT=1500 ",
-                                         "CAROL_CTL_TIMEOUT_MS=1500 ",
-                                         "CAROL_CTL_SEED=77 ",
-                                         "ASAN_OPTIONS=x=1:abort_on_error=1:symbolize=0 "};
+    static const char *const common[] = {
+        "AFL_NO_UI=1 ",         "AFL_NO_AFFINITY=1 ",
+        "AFL_SKIP_CPUFREQ=1 ",  "AFL_NO_FASTRESUME=1 ",
+        "AFL_NO_SYNC=1 ",       "LD_PRELOAD=./ctl.so AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so ",
+        "AFL_HANG_TMOUT=1500 ", "CAROL_CTL_TIMEOUT_MS=1500 ",
+        "CAROL_CTL_SEED=77 ",   "ASAN_OPTIONS=x=1:abort_on_error=1:symbolize=0 "};
     setenv("ASAN_OPTIONS", "x=1", 1);
     unsetenv("MSAN_OPTIONS");
     for (uint64_t map = 0; map < 200000; map = map * 2 + 50000) {
@@ -221,7 +217,8 @@ static void the_environment_of_afl_fuzz(void **state)
                     fail_msg("'%s' is not in '%s'", common[i], given);
             char size[64] = "AFL_MAP_SIZE="; /* afl-fuzz needs a map of 64 KB at least */
             if (map)
-                snprintf(size, sizeof size, "AFL_MAP_SIZE=%u ", map < 65536 ? 65536 : (unsigned)map);
+                snprintf(size, sizeof size, "AFL_MAP_SIZE=%u ",
+                         map < 65536 ? 65536 : (unsigned)map);
             assert_int_equal(strstr(given, size) != NULL, map > 0);
             bool pure = strcmp(*f, "mopt") == 0;
             assert_int_equal(strstr(given, "AFL_FRAMESHIFT_DISABLE=1 ") != NULL, pure);
@@ -253,9 +250,9 @@ static void the_environment_is_ours_but_for(void **state)
     assert_true(strv_has(&out, CTL_EXE_ENV "=afl-fuzz"));
     char *tmp = str_fmt("TMPDIR=%s/tmp", lv->o.dir), *ctl = str_fmt(CTL_ENV "=%s/ctl", lv->o.dir);
     assert_true(strv_has(&out, tmp) && strv_has(&out, ctl));
-    for (const char *const *name = (const char *const[]){"CAROL_UNIT_OURS", "CAROL_UNIT_BOTH",
-                                                         "CAROL_UNIT_BOTHER", "AFL_DEBUG",
-                                                         "HFUZZ_X", NULL};
+    for (const char *const *name =
+             (const char *const[]){"CAROL_UNIT_OURS", "CAROL_UNIT_BOTH", "CAROL_UNIT_BOTHER",
+                                   "AFL_DEBUG", "HFUZZ_X", NULL};
          *name; name++)
         unsetenv(*name);
     free(tmp);
@@ -344,6 +341,33 @@ static void the_start_corpus(void **state)
         free(in);
         free(dir);
     }
+}
+
+/* A batch becomes one file, which the library in afl-fuzz takes; it is there once. */
+static void inputs_are_handed_over(void **state)
+{
+    (void)state;
+    const struct input two[] = {{7, "seven", 5}, {9, "nine", 4}}, other = {8, "eight", 5};
+    const size_t record = sizeof(struct ctl_record);
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "aflpp"});
+    assert_int_equal(lv->in.ops->deliver(&lv->in, 3, two, 2, NULL), 0);
+    assert_int_equal(lv->in.ops->deliver(&lv->in, 3, &other, 1, NULL), 0);
+    assert_int_equal(ctl_get64(&lv->page->gen), 3);
+    assert_int_equal(lv->offered, 2);
+    char *path = fs_join(home, "i/inbox/3");
+    struct buf b = BUF_INIT(4096);
+    struct ctl_record r;
+    assert_int_equal(fs_read(path, &b, NULL), 0);
+    assert_int_equal(b.len, 2 * record + 9);
+    memcpy(&r, b.p, record);
+    assert_true(r.id == 7 && r.size == 5 && memcmp(b.p + record, "seven", 5) == 0);
+    memcpy(&r, b.p + record + 5, record);
+    assert_true(r.id == 9 && r.size == 4 && memcmp(b.p + 2 * record + 5, "nine", 4) == 0);
+    ctl_set64(&lv->page->taken, 2);
+    assert_int_equal(lv->arm->taken(lv), 2);
+    buf_free(&b);
+    free(path);
+    lv->in.ops->free(&lv->in);
 }
 
 /* Half of what a path may have: afl-fuzz needs the rest. */
@@ -474,6 +498,7 @@ int main(void)
         T(honggfuzz_goes_on),
         T(a_missing_file_is_named),
         T(the_start_corpus),
+        T(inputs_are_handed_over),
         T(a_path_may_be_so_long),
         T(a_queue_is_mended),
         T(what_it_was_removing_goes_back),

@@ -32,7 +32,9 @@ static struct {
     int cycle;    /* one cycle */
     int deaf;     /* every safe point but the first comes so long after the one before */
     int cycles;   /* then it dies; 0: never, -1: before the first safe point */
+    int busy;     /* 1: it works instead of napping */
     bool refuses; /* it cannot even be called */
+    int foreign;  /* it is another program, without our library; 2: that heeds no SIGINT */
 } play;
 
 static char self_path[4096];
@@ -45,6 +47,19 @@ static void nap(int ms)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+/* For a millisecond of CPU time. */
+static void work(void)
+{
+    int64_t until = 0;
+    for (struct timespec at;;) {
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
+        int64_t used = at.tv_sec * NS_PER_S + at.tv_nsec;
+        until = until ? until : used + NS_PER_MS;
+        if (used >= until)
+            return;
+    }
+}
+
 static int number(const char *text)
 {
     return (int)strtol(text, NULL, 10);
@@ -53,7 +68,7 @@ static int number(const char *text)
 static int play_fuzzer(char **argv)
 {
     int start = number(argv[2]), cycle = number(argv[3]), deaf = number(argv[4]),
-        cycles = number(argv[5]);
+        cycles = number(argv[5]), busy = number(argv[6]);
     nap(start);
     printf("\033[32mready\033[0m to play\n");
     fflush(stdout);
@@ -63,7 +78,10 @@ static int play_fuzzer(char **argv)
                 ctl_safe_point();
             if (ctl_page->quit)
                 return 0;
-            nap(1);
+            if (busy)
+                work();
+            else
+                nap(1);
             ctl_add_exec();
         }
         ctl_add_cycle();
@@ -90,12 +108,19 @@ static int arm_command(struct live *lv, bool again, struct strv *argv, struct st
     (void)env;
     if (play.refuses)
         return err_set(e, -ENOENT, "there is no such game");
+    if (play.foreign) {
+        strv_add(argv, "/bin/sh");
+        strv_add(argv, "-c");
+        strv_add(argv, play.foreign == 2 ? "trap '' INT; sleep 1000; :" : "exec sleep 1000");
+        return 0;
+    }
     strv_add(argv, self_path);
     strv_add(argv, "fuzzer");
     strv_addf(argv, "%d", play.start);
     strv_addf(argv, "%d", play.cycle);
     strv_addf(argv, "%d", play.deaf);
     strv_addf(argv, "%d", play.cycles);
+    strv_addf(argv, "%d", play.busy);
     return 0;
 }
 
@@ -116,9 +141,19 @@ static void arm_line(struct live *lv, const char *line)
     lines += strcmp(line, "ready to play") == 0;
 }
 
+static uint64_t taken; /* of what was delivered */
+
 static uint64_t arm_taken(struct live *lv)
 {
     (void)lv;
+    return taken;
+}
+
+static int arm_harvest(struct live *lv, struct harvest *h, struct err *e)
+{
+    (void)lv;
+    (void)e;
+    harvest_add(h, (struct find){.kind = FIND_SEED});
     return 0;
 }
 
@@ -127,6 +162,7 @@ static const struct arm arm_played = {.name = "played",
                                       .command = arm_command,
                                       .taken = arm_taken,
                                       .deliver = arm_deliver,
+                                      .harvest = arm_harvest,
                                       .line = arm_line};
 
 /* --- the supervisor ----------------------------------------------------------------------------------- */
@@ -259,6 +295,9 @@ static void a_restart_is_a_start_up(void **state)
         assert_true(turn(1, 60000)->startup_ns >= 50 * NS_PER_MS);
         resume(0, 60000);
         assert_int_equal(next_event(), INSTANCE_DIED);
+        assert_int_equal(t.in->state, INST_DEAD);
+        assert_true(t.in->report.died);
+        assert_string_equal(t.in->report.why, "exit 3: ready to play");
         assert_int_equal(t.in->report.startup_ns, 0);
         assert_int_equal(t.in->report.cycles, 2);
         assert_true(t.in->report.cycle_ns >= 2 * 20 * NS_PER_MS);
@@ -281,6 +320,7 @@ static void cycles_and_their_time(void **state)
     start(false);
     const struct turn_report *r = turn(3, 60000);
     assert_int_equal(r->cycles, 3);
+    assert_int_equal(r->execs, 3 * 50);
     for (int i = 0; i < 12; i++) {
         sum += r->cycle_ns, cycles += r->cycles, active += r->active_ns;
         assert_true(r->cycles ? r->cycle_ns >= (int64_t)r->cycles * 50 * NS_PER_MS
@@ -359,6 +399,98 @@ static void a_failed_start_is_no_start(void **state)
     t.in->ops->stop(t.in);
     assert_int_equal(next_event(), INSTANCE_STOPPED);
     assert_int_equal(lines, 1);
+}
+
+/* What an instance is asked for at the wrong moment it refuses. */
+static void there_is_a_time_for_everything(void **state)
+{
+    (void)state;
+    struct turn_quota q = {.cap_ns = 20 * NS_PER_MS};
+    struct harvest h = {0};
+    struct input one = {1, "a", 1};
+    char *tmp = fs_join(temp_dir, "tmp");
+    play.cycle = 10;
+    assert_int_equal(t.in->ops->resume(t.in, &q, -1, NULL), -EINVAL);
+    assert_int_equal(t.in->ops->harvest(t.in, &h, NULL), 0);
+    harvest_free(&h);
+    start(false);
+    assert_true(fs_is_dir(tmp));
+    assert_int_equal(t.in->ops->start(t.in, NULL, 0, true, NULL), -EBUSY);
+    assert_int_equal(t.in->ops->harvest(t.in, &h, NULL), -EBUSY);
+    assert_int_equal(next_event(), INSTANCE_READY);
+    assert_int_equal(t.in->ops->start(t.in, NULL, 0, true, NULL), -EBUSY);
+    resume(0, 600000);
+    assert_int_equal(t.in->state, INST_RUNNING);
+    assert_int_equal(t.in->ops->resume(t.in, &q, -1, NULL), -EINVAL);
+    assert_int_equal(t.in->ops->start(t.in, NULL, 0, true, NULL), -EBUSY);
+    assert_int_equal(t.in->ops->deliver(t.in, 1, &one, 1, NULL), -EBUSY);
+    taken += 3;
+    t.in->ops->suspend(t.in);
+    assert_int_equal(next_event(), INSTANCE_PARKED);
+    assert_int_equal(t.in->report.taken, 3);
+    assert_int_equal(turn(1, 60000)->taken, 0);
+    assert_int_equal(t.in->ops->harvest(t.in, &h, NULL), 0);
+    assert_int_equal(h.n, 1);
+    h.cursor = xstrdup("here");
+    t.in->ops->harvested(t.in, &h);
+    harvest_free(&h);
+    assert_string_equal(t.in->cursor, "here");
+    t.in->ops->stop(t.in);
+    t.in->ops->stop(t.in);
+    assert_int_equal(next_event(), INSTANCE_STOPPED);
+    assert_false(t.in->report.died);
+    assert_string_equal(t.in->report.why, "killed by signal 2: ready to play");
+    assert_false(fs_exists(tmp));
+    assert_int_equal(t.in->ops->resume(t.in, &q, -1, NULL), -EINVAL);
+    free(tmp);
+}
+
+/* Of the CPU time, what it used in its turns and what it used between them.  /proc counts in ticks of 10 ms. */
+static void cpu_time_is_charged(void **state)
+{
+    (void)state;
+    play.cycle = 100, play.busy = 1;
+    start(false);
+    assert_int_equal(next_event(), INSTANCE_READY);
+    for (int i = 0; i < 2; i++) {
+        const struct turn_report *r = turn(2, 60000);
+        assert_true(r->cpu_ns >= 150 * NS_PER_MS);
+        assert_true(r->cpu_ns <= r->active_ns + 50 * NS_PER_MS);
+        assert_true(r->cpu_parked_ns >= 0 && r->cpu_parked_ns < 100 * NS_PER_MS);
+        rest(20);
+    }
+    struct tree_usage u = {0};
+    t.in->ops->usage(t.in, &u);
+    assert_true(u.cpu_ns >= 300 * NS_PER_MS && u.rss_kb > 0);
+}
+
+/* A program without the library: SIGSTOP ends its turns, SIGINT or SIGKILL its life. */
+static void without_the_library_signals_do(void **state)
+{
+    (void)state;
+    struct live_private *p = ((struct live *)t.in)->p;
+    for (unsigned wait = 0; wait < 2; wait++) {
+        play.foreign = wait ? 2 : 1;
+        unsigned before = p->by_signal;
+        int64_t began = now();
+        start(wait > 0);
+        if (wait)
+            assert_int_equal(next_event(), INSTANCE_READY);
+        assert_int_equal(p->by_signal, before + wait);
+        assert_int_equal(p->stopped, wait);
+        const struct turn_report *r = turn(0, 100);
+        assert_true(p->stopped);
+        assert_int_equal(p->by_signal, before + wait + 1);
+        assert_true(r->active_ns >= 100 * NS_PER_MS && r->startup_ns > 0);
+        assert_true(r->active_ns + r->startup_ns <= now() - began);
+        assert_true(r->execs == 0 && r->cycles == 0);
+        r = turn(0, 50);
+        assert_true(r->active_ns >= 50 * NS_PER_MS && r->startup_ns == 0);
+        t.in->ops->stop(t.in);
+        assert_int_equal(next_event(), INSTANCE_STOPPED);
+        assert_string_equal(t.in->report.why, wait ? "killed by signal 9" : "killed by signal 2");
+        assert_false(p->stopped);
+    }
 }
 
 /* On the first core it may use, which is number 0 on most machines. */
@@ -482,7 +614,7 @@ static void pages_of_the_version_before_are_taken_over(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 5 && strcmp(argv[1], "fuzzer") == 0)
+    if (argc > 6 && strcmp(argv[1], "fuzzer") == 0)
         return play_fuzzer(argv);
     if (readlink("/proc/self/exe", self_path, sizeof self_path - 1) < 0)
         return 1;
@@ -495,6 +627,9 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(cycles_and_their_time, make, end),
         cmocka_unit_test_setup_teardown(a_turn_can_be_cut, make, end),
         cmocka_unit_test_setup_teardown(a_failed_start_is_no_start, make, end),
+        cmocka_unit_test_setup_teardown(there_is_a_time_for_everything, make, end),
+        cmocka_unit_test_setup_teardown(cpu_time_is_charged, make, end),
+        cmocka_unit_test_setup_teardown(without_the_library_signals_do, make, end),
         cmocka_unit_test_setup_teardown(it_runs_on_the_core_of_its_slot, make, end),
         cmocka_unit_test_setup_teardown(stopped_it_does_not_age, make, end),
         cmocka_unit_test_setup_teardown(pages_of_the_version_before_are_taken_over, temp_dir_make,

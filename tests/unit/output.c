@@ -174,14 +174,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
-        T(lines_have_no_colours),
-        T(escape_sequences_are_dropped),
-        T(the_reason_of_an_end_is_kept),
-        T(without_a_reason_it_is_the_last_line),
-        T(the_log_is_bounded),
-        T(a_new_life_goes_on_behind_it),
-        T(a_long_line_is_cut),
-        T(an_end_is_no_interruption),
+        T(lines_have_no_colours),        T(escape_sequences_are_dropped),
+        T(the_reason_of_an_end_is_kept), T(without_a_reason_it_is_the_last_line),
+        T(the_log_is_bounded),           T(a_new_life_goes_on_behind_it),
+        T(a_long_line_is_cut),           T(an_end_is_no_interruption),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
