@@ -149,6 +149,29 @@ static void imports_are_not_finds(void **state)
     harvest_free(&h);
 }
 
+/* Its files are gone, as after a power cut: what comes then has low numbers again, and is new. */
+static void what_comes_after_a_loss_is_new(void **state)
+{
+    struct world *w = *state;
+    open_in(w, "q=5 c=2.1 h=1.1");
+    put(w, "queue", "id:000004,src:000000,time:1,execs:1,op:havoc", "known");
+    assert_string_equal(harvest(w), "");
+    assert_string_equal(w->in->cursor, "q=5 c=2.1 h=1.1");
+    assert_int_equal(fs_remove_tree(w->dir, NULL), 0);
+    open_in(w, "q=5 c=2.1 h=1.1");
+    w->in->state = INST_PARKED; /* its queue may just be on its way */
+    assert_string_equal(harvest(w), "");
+    assert_string_equal(w->in->cursor, "q=5 c=2.1 h=1.1");
+    assert_string_equal(harvest(w), "");
+    assert_string_equal(w->in->cursor, "q=0 c=0.0 h=0.0");
+    put(w, "queue", "id:000000,src:000000,time:1,execs:1,op:havoc", "a");
+    put(w, "crashes", "id:000000,sig:06,src:000000,time:1,execs:3,op:havoc", "b");
+    assert_string_equal(harvest(w), "s:a,c:b,");
+    assert_string_equal(w->in->cursor, "q=1 c=0.1 h=0.0");
+    open_in(w, "nonsense"); /* everything, rather than nothing */
+    assert_string_equal(harvest(w), "s:a,c:b,");
+}
+
 /* The signal and the origin of a crash are in its name; a hang has no signal. */
 static void crashes_have_a_signal_and_an_origin(void **state)
 {
@@ -185,10 +208,15 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(numbers_of_crashes_are_not_unique),   T(every_life_is_read_to_its_end),
-        T(an_empty_crash_waits_for_its_bytes),  T(what_is_not_linked_back_yet_is_harvested),
-        T(a_crash_on_what_we_gave_is_an_echo),  T(imports_are_not_finds),
-        T(crashes_have_a_signal_and_an_origin), T(numbers_may_be_large),
+        T(numbers_of_crashes_are_not_unique),
+        T(every_life_is_read_to_its_end),
+        T(an_empty_crash_waits_for_its_bytes),
+        T(what_is_not_linked_back_yet_is_harvested),
+        T(a_crash_on_what_we_gave_is_an_echo),
+        T(imports_are_not_finds),
+        T(crashes_have_a_signal_and_an_origin),
+        T(what_comes_after_a_loss_is_new),
+        T(numbers_may_be_large),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -166,6 +167,39 @@ static void targets_of_every_kind(void **state)
     called("aflpp", TARGET_FILE, NULL, "-b\n@@", "-- /target -b @@ ");
 }
 
+/* What mopt is asked with a program that refuses -L 0 beside a library: 0, or the number of what is wrong. */
+static int asked_beside(void)
+{
+    put("engines/afl/afl-fuzz", "... MOpt and custom mutator are mutually exclusive ...");
+    struct instance_opts o = {.fuzzer = "mopt", .target = &m};
+    if (fuzzer_check(&o, NULL) == 0)
+        return 1; /* it needs another library then */
+    put("runtime/ctl/libcarolnull.so", "null");
+    struct live *lv = open_arm(o);
+    command(lv, false);
+    if (!strstr(line, "-z -L -1 -- "))
+        return 2;
+    if (!strstr(given, "AFL_CUSTOM_MUTATOR_ONLY=1 "))
+        return 3;
+    if (strcmp(content("i/ctl.so"), "null") != 0)
+        return 4;
+    ctl_set32(&lv->page->started, 0);
+    lv->arm->line(lv, "[*] Fuzzing test case #0 (1 total)");
+    return ctl_get32(&lv->page->started) ? 0 : 5;
+}
+
+/* A program is looked at once: in a process that has not done so yet, and first of all. */
+static void mopt_beside_a_library(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    int status = -1;
+    if (pid == 0)
+        _exit(asked_beside());
+    assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
+    assert_int_equal(status, 0);
+}
+
 static void limits_and_words(void **state)
 {
     (void)state;
@@ -301,6 +335,16 @@ static void a_missing_file_is_named(void **state)
             assert_non_null(strstr(e.msg, part));
             free(part);
         }
+    const char *const with_engine[] = {"aflpp", "honggfuzz"};
+    for (size_t i = 0; i < 2; i++) {
+        struct instance_opts its = {.fuzzer = with_engine[i], .target = &m};
+        char *program = str_fmt("%s/engines/%s", home, arm_find(its.fuzzer)->engine->program);
+        assert_int_equal(unlink(program), 0);
+        assert_true(fuzzer_check(&its, &e) < 0);
+        assert_non_null(strstr(e.msg, program));
+        assert_int_equal(fs_write_quick(program, "", 0, NULL), 0);
+        free(program);
+    }
     char *lib = fs_join(home, "runtime/ctl/libcarolctl.so");
     assert_int_equal(unlink(lib), 0);
     assert_true(fuzzer_check(&o, &e) < 0);
@@ -321,14 +365,15 @@ static void the_start_corpus(void **state)
         assert_int_equal(lv->arm->prepare(lv, seeds, 3, NULL), 0);
         assert_string_equal(content("i/in/s000000000007"), "seven");
         assert_string_equal(content("i/in/s000000000009"), "nine");
-        assert_false(there("i/in/s000000000008"));
+        char *dir = fs_join(home, "i"), *in = fs_join(home, "i/in");
+        struct strv names = {0};
+        assert_int_equal(fs_list(in, &names, NULL), 0);
+        assert_int_equal(names.n, 2);
+        strv_free(&names);
         lv->in.ops->free(&lv->in);
-        char *dir = fs_join(home, "i");
         assert_int_equal(fs_remove_tree(dir, NULL), 0);
         lv = open_arm((struct instance_opts){.fuzzer = *f});
         assert_int_equal(lv->arm->prepare(lv, seeds + 1, 1, NULL), 0);
-        struct strv names = {0};
-        char *in = fs_join(home, "i/in");
         assert_int_equal(fs_list(in, &names, NULL), 0);
         assert_int_equal(names.n, 1);
         char *only = fs_join(in, names.v[0]);
@@ -408,7 +453,9 @@ static void a_queue_is_mended(void **state)
     assert_string_equal(content("i/out/default/queue/id:000001,time:1"), "0");
     assert_true(there("i/out/default/queue/id:000002,time:0,execs:0,orig:hole"));
     assert_true(there("i/out/default/queue/id:000003,time:0,execs:0,orig:hole"));
+    assert_false(there("i/out/default/queue/id:000000,time:0,execs:0,orig:hole"));
     assert_false(there("i/out/default/queue/id:000001,time:0,execs:0,orig:hole"));
+    assert_false(there("i/out/default/queue/id:000004,time:0,execs:0,orig:hole"));
     assert_string_equal(content("i/out/default/queue/id:000004,time:4"), "d");
     assert_false(there("i/out/default/queue/id:000005,time:5"));
     assert_false(there("i/out/default/queue/id:000006,time:6"));
@@ -491,6 +538,7 @@ int main(void)
     log_set_level(LOG_NONE);
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
+        T(mopt_beside_a_library),
         T(targets_of_every_kind),
         T(limits_and_words),
         T(the_environment_of_afl_fuzz),

@@ -4,6 +4,7 @@
 #include "fuzzer/fuzzer.h"
 #include "proc/loop.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -62,6 +64,10 @@ static void a_file_is_harvested_once_over_restarts(void **state)
     assert_int_equal(harvest(w, &h, false), 1);
     assert_int_equal(h.finds[0].kind, FIND_SEED);
     assert_memory_equal(h.finds[0].data, "first", 5);
+    assert_string_equal(h.finds[0].name, NAME_5);
+    assert_int_equal(h.finds[0].signal, 0);
+    /* honggfuzz does not say what it was made from */
+    assert_true(h.finds[0].entry == -1 && h.finds[0].parent_entry == -1 && h.finds[0].seed == -1);
     harvest_free(&h);
     assert_int_equal(harvest(w, &h, true), 1); /* not committed: it is there again */
     char *cursor = strdup(h.cursor);
@@ -146,6 +152,31 @@ static void a_line_cut_by_a_kill_is_written_over(void **state)
     harvest_free(&h);
     assert_int_equal(harvest(w, &h, true), 0);
     assert_string_equal(h.cursor, "2");
+    harvest_free(&h);
+}
+
+/* In the order in which they were written; of the same moment, in that of their names. */
+static void finds_come_in_their_order(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *name;
+        struct timespec at;
+    } made[] = {{"d", {5, 7}}, {"a", {5, 9}}, {"c", {5, 8}},
+                {"b", {6, 0}}, {"e", {4, 9}}, {"f", {5, 8}}};
+    struct harvest h;
+    char name[64], path[256], order[8] = "";
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        snprintf(name, sizeof name, "%s.00000001.honggfuzz.cov", made[i].name);
+        put(w, "new", name, made[i].name);
+        snprintf(path, sizeof path, "%s/new/%s", w->dir, name);
+        assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[2]){made[i].at, made[i].at}, 0),
+                         0);
+    }
+    assert_int_equal(harvest(w, &h, true), 6);
+    for (size_t i = 0; i < 6; i++)
+        order[i] = *(char *)h.finds[i].data;
+    assert_string_equal(order, "edcfab");
     harvest_free(&h);
 }
 
@@ -320,6 +351,7 @@ int main(void)
         T(crashes_and_hangs_are_told_apart),
         T(of_one_place_only_a_few_crashes_are_kept),
         T(places_are_counted_apart),
+        T(finds_come_in_their_order),
         T(nothing_found_is_nothing_written),
         T(many_are_harvested_once),
         T(each_input_is_offered_once),

@@ -136,6 +136,25 @@ static void the_log_is_bounded(void **state)
     buf_free(&b);
 }
 
+/* 1,024 lines of 64 bytes fill the half to the last byte. */
+static void a_full_log_is_not_too_long(void **state)
+{
+    (void)state;
+    char text[65];
+    snprintf(text, sizeof text, "%063d\n", 1);
+    for (int i = 0; i < 1024; i++) {
+        print(text);
+        if (i % 100 == 99)
+            loop_step(loop, NS_PER_S);
+    }
+    while (o.written < 64 << 10)
+        loop_step(loop, NS_PER_S);
+    assert_true(size_of("log") == 64 << 10 && size_of("log.1") == -1);
+    print("more\n");
+    output_close(&o);
+    assert_true(size_of("log") == 0 && size_of("log.1") == (64 << 10) + 5);
+}
+
 /* What was in the log counts: a new life goes on behind it. */
 static void a_new_life_goes_on_behind_it(void **state)
 {
@@ -176,8 +195,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(lines_have_no_colours),        T(escape_sequences_are_dropped),
         T(the_reason_of_an_end_is_kept), T(without_a_reason_it_is_the_last_line),
-        T(the_log_is_bounded),           T(a_new_life_goes_on_behind_it),
-        T(a_long_line_is_cut),           T(an_end_is_no_interruption),
+        T(the_log_is_bounded),           T(a_full_log_is_not_too_long),
+        T(a_new_life_goes_on_behind_it), T(a_long_line_is_cut),
+        T(an_end_is_no_interruption),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
