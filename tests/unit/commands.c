@@ -184,18 +184,24 @@ static int asked_beside(void)
     if (strcmp(content("i/ctl.so"), "null") != 0)
         return 4;
     ctl_set32(&lv->page->started, 0);
+    lv->arm->line(lv, "[*] Spinning up the fork server");
+    if (ctl_get32(&lv->page->started))
+        return 6;
     lv->arm->line(lv, "[*] Fuzzing test case #0 (1 total)");
-    return ctl_get32(&lv->page->started) ? 0 : 5;
+    int rc = ctl_get32(&lv->page->started) ? 0 : 5;
+    lv->in.ops->free(&lv->in);
+    return rc;
 }
 
 /* A program is looked at once: in a process that has not done so yet, and first of all. */
 static void mopt_beside_a_library(void **state)
 {
     (void)state;
+    fflush(stdout);
     pid_t pid = fork();
     int status = -1;
     if (pid == 0)
-        _exit(asked_beside());
+        exit(asked_beside());
     assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
     assert_int_equal(status, 0);
 }
@@ -353,6 +359,76 @@ static void a_missing_file_is_named(void **state)
     assert_true(fuzzer_check(&o, &e) < 0);
     assert_non_null(strstr(e.msg, "--families afl"));
     free(lib);
+}
+
+/* What `carol doctor` says of each fuzzer that is a program. */
+static void a_diagnosis(void **state)
+{
+    (void)state;
+    for (size_t i = 0; arm_table[i]; i++) {
+        const struct arm *a = arm_table[i];
+        assert_non_null(fuzzer_names()[i]);
+        assert_string_equal(fuzzer_names()[i], a->name);
+        if (!a->engine)
+            continue;
+        char *program = str_fmt("engines/%s", a->engine->program),
+             *text = str_fmt("#!/bin/sh\necho '%s7.5 and so on'\n", a->engine->mark),
+             *path = fs_join(home, program), *part = NULL;
+        struct tool_state s;
+        put(program, text);
+        assert_int_equal(chmod(path, 0755), 0);
+        fuzzer_diagnose(a->name, &s);
+        if (!s.ok)
+            fail_msg("%s: %s", a->name, s.why);
+        assert_string_equal(s.version, "7.5");
+        tool_state_free(&s);
+        if (a->part) {
+            part = str_fmt("%s/engines/%s", home, a->part);
+            assert_int_equal(unlink(part), 0);
+            fuzzer_diagnose(a->name, &s);
+            assert_true(!s.ok && strstr(s.why, a->part));
+            tool_state_free(&s);
+            assert_int_equal(fs_write_quick(part, "", 0, NULL), 0);
+        }
+        char *lib = str_fmt("%s/runtime/%s", home, a->library);
+        assert_int_equal(unlink(lib), 0);
+        fuzzer_diagnose(a->name, &s);
+        assert_true(!s.ok && strstr(s.why, a->library));
+        tool_state_free(&s);
+        assert_int_equal(fs_write_quick(lib, "", 0, NULL), 0);
+        assert_int_equal(unlink(path), 0);
+        fuzzer_diagnose(a->name, &s);
+        assert_true(!s.ok && strstr(s.why, a->engine->program));
+        tool_state_free(&s);
+        free(program);
+        free(text);
+        free(path);
+        free(part);
+        free(lib);
+    }
+}
+
+static void what_cannot_be_opened(void **state)
+{
+    (void)state;
+    struct instance *in = NULL;
+    struct err e = {0};
+    char *dir = fs_join(home, "i"), *page = fs_join(home, "i/ctl"), *file = fs_join(home, "carol");
+    struct instance_opts o = {.fuzzer = "nobody", .dir = dir, .target = &m};
+    assert_true(fuzzer_open(&in, loop, &o, &e) < 0);
+    assert_non_null(strstr(e.msg, "'nobody'"));
+    o.fuzzer = "aflpp";
+    assert_int_equal(fs_mkdirs(page, NULL), 0);
+    assert_true(fuzzer_open(&in, loop, &o, &e) < 0);
+    assert_non_null(strstr(e.msg, page));
+    o.dir = file;
+    assert_true(fuzzer_open(&in, loop, &o, &e) < 0);
+    o.dir = "/a\nb";
+    assert_true(fuzzer_open(&in, loop, &o, &e) < 0);
+    assert_null(in);
+    free(dir);
+    free(page);
+    free(file);
 }
 
 /* Seeds become files; none at all, one of a byte. */
@@ -545,6 +621,8 @@ int main(void)
         T(the_environment_is_ours_but_for),
         T(honggfuzz_goes_on),
         T(a_missing_file_is_named),
+        T(a_diagnosis),
+        T(what_cannot_be_opened),
         T(the_start_corpus),
         T(inputs_are_handed_over),
         T(a_path_may_be_so_long),

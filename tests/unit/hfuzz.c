@@ -180,6 +180,48 @@ static void finds_come_in_their_order(void **state)
     harvest_free(&h);
 }
 
+/* The list of finds is gone: those that come are new. */
+static void what_comes_after_a_loss_is_new(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    open_in(w, "7");
+    assert_int_equal(harvest(w, &h, true), 0);
+    assert_string_equal(h.cursor, "0");
+    harvest_free(&h);
+    put(w, "new", NAME_5, "first");
+    assert_int_equal(harvest(w, &h, true), 1);
+    harvest_free(&h);
+    put(w, "new", NAME_6, "second");
+    open_in(w, "9");
+    assert_int_equal(harvest(w, &h, true), 1); /* the other one has been pruned */
+    assert_string_equal(h.cursor, "2");
+    harvest_free(&h);
+}
+
+/* What could not be listed is found again when it can. */
+static void a_list_that_cannot_be_written_costs_nothing(void **state)
+{
+    struct world *w = *state;
+    struct harvest h = {0};
+    char path[256];
+    snprintf(path, sizeof path, "%s/finds", w->dir);
+    put(w, "new", NAME_5, "first");
+    assert_int_equal(symlink("/nonexistent/finds", path), 0);
+    assert_true(w->in->ops->harvest(w->in, &h, NULL) < 0);
+    assert_int_equal(h.n, 0);
+    harvest_free(&h);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(fs_mkdirs(path, NULL), 0);
+    assert_true(w->in->ops->harvest(w->in, &h, NULL) < 0);
+    harvest_free(&h);
+    assert_int_equal(rmdir(path), 0);
+    put(w, "new", NAME_6, "second");
+    assert_int_equal(harvest(w, &h, true), 2);
+    assert_string_equal(h.cursor, "2");
+    harvest_free(&h);
+}
+
 static void nothing_found_is_nothing_written(void **state)
 {
     struct world *w = *state;
@@ -258,6 +300,10 @@ static void crashes_and_hangs_are_told_apart(void **state)
             assert_int_equal(h.finds[i].signal, SIGABRT);
     }
     assert_int_equal(hangs, 1);
+    harvest_free(&h);
+    put(w, "crash", "SIGABRTX.PC.1.STACK.2.CODE.1.ADDR.0.INSTR.x.fuzz", "a signal we do not know");
+    assert_int_equal(harvest(w, &h, true), 1);
+    assert_true(h.finds[0].kind == FIND_CRASH && h.finds[0].signal == 0);
     harvest_free(&h);
 }
 
@@ -352,6 +398,8 @@ int main(void)
         T(of_one_place_only_a_few_crashes_are_kept),
         T(places_are_counted_apart),
         T(finds_come_in_their_order),
+        T(what_comes_after_a_loss_is_new),
+        T(a_list_that_cannot_be_written_costs_nothing),
         T(nothing_found_is_nothing_written),
         T(many_are_harvested_once),
         T(each_input_is_offered_once),

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,8 @@ static struct {
     int busy;     /* 1: it works instead of napping */
     bool refuses; /* it cannot even be called */
     int foreign;  /* it is another program, without our library; 2: that heeds no SIGINT */
+    bool missing; /* it is not there */
+    bool dying;   /* it is a program that says something odd and ends */
 } play;
 
 static char self_path[4096];
@@ -108,10 +111,16 @@ static int arm_command(struct live *lv, bool again, struct strv *argv, struct st
     (void)env;
     if (play.refuses)
         return err_set(e, -ENOENT, "there is no such game");
+    if (play.missing) {
+        strv_add(argv, "/nonexistent");
+        return 0;
+    }
     if (play.foreign) {
         strv_add(argv, "/bin/sh");
         strv_add(argv, "-c");
-        strv_add(argv, play.foreign == 2 ? "trap '' INT; sleep 1000; :" : "exec sleep 1000");
+        strv_add(argv, play.dying          ? "printf 'caf\\303\\251 ~\\n'; exit 9"
+                       : play.foreign == 2 ? "trap '' INT; sleep 1000; :"
+                                           : "exec sleep 1000");
         return 0;
     }
     strv_add(argv, self_path);
@@ -445,6 +454,42 @@ static void there_is_a_time_for_everything(void **state)
     free(tmp);
 }
 
+/* What is known of an end, in letters that fit anywhere. */
+static void an_end_has_a_reason(void **state)
+{
+    (void)state;
+    play.missing = true;
+    start(false);
+    assert_int_equal(next_event(), INSTANCE_DIED);
+    assert_string_equal(t.in->report.why, "cannot be executed: No such file or directory");
+    play.missing = false, play.foreign = 1, play.dying = true;
+    start(true);
+    assert_int_equal(next_event(), INSTANCE_DIED);
+    assert_string_equal(t.in->report.why, "exit 9: caf?? ~");
+}
+
+/* Freed in the middle of a turn it leaves no process. */
+static void freed_it_is_gone(void **state)
+{
+    (void)state;
+    struct instance_opts o = {.fuzzer = "played", .dir = temp_dir, .timeout_ms = 100};
+    size_t before = open_files();
+    play.cycle = 10;
+    start(false);
+    assert_int_equal(next_event(), INSTANCE_READY);
+    pid_t init = ((struct live *)t.in)->cage.init;
+    resume(0, 600000);
+    assert_int_equal(kill(init, 0), 0);
+    t.in->ops->free(t.in);
+    assert_true(kill(init, 0) < 0 && errno == ESRCH);
+    char *tmp = fs_join(temp_dir, "tmp");
+    assert_false(fs_exists(tmp));
+    free(tmp);
+    assert_int_equal(open_files(), before);
+    assert_int_equal(live_open(&t.in, t.loop, &arm_played, &o, NULL), 0);
+    t.in->on_event = on_event;
+}
+
 /* Of the CPU time, what it used in its turns and what it used between them.  /proc counts in ticks of 10 ms. */
 static void cpu_time_is_charged(void **state)
 {
@@ -579,11 +624,12 @@ static int swept(bool dead)
 static void segments_of_a_former_life_are_removed(void **state)
 {
     (void)state;
+    fflush(stdout);
     pid_t pid = fork();
     int status = -1;
     if (pid == 0) {
         setenv("CAROL_NO_NAMESPACES", "1", 1);
-        _exit(swept(true) == 1 && swept(false) == 0 ? 0 : 1);
+        exit(swept(true) == 1 && swept(false) == 0 ? 0 : 1);
     }
     assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
     assert_int_equal(status, 0);
@@ -628,6 +674,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_turn_can_be_cut, make, end),
         cmocka_unit_test_setup_teardown(a_failed_start_is_no_start, make, end),
         cmocka_unit_test_setup_teardown(there_is_a_time_for_everything, make, end),
+        cmocka_unit_test_setup_teardown(an_end_has_a_reason, make, end),
+        cmocka_unit_test_setup_teardown(freed_it_is_gone, make, end),
         cmocka_unit_test_setup_teardown(cpu_time_is_charged, make, end),
         cmocka_unit_test_setup_teardown(without_the_library_signals_do, make, end),
         cmocka_unit_test_setup_teardown(it_runs_on_the_core_of_its_slot, make, end),
