@@ -435,7 +435,9 @@ static void what_cannot_be_opened(void **state)
 static void the_start_corpus(void **state)
 {
     (void)state;
-    const struct input seeds[] = {{7, "seven", 5}, {8, "", 0}, {9, "nine", 4}};
+    static char bytes[(1 << 20) + 1];
+    const struct input seeds[] = {{7, "seven", 5}, {8, "", 0}, {9, "nine", 4}},
+                       large = {10, bytes, sizeof bytes};
     for (const char *const *f = (const char *const[]){"aflpp", "honggfuzz", NULL}; *f; f++) {
         struct live *lv = open_arm((struct instance_opts){.fuzzer = *f});
         assert_int_equal(lv->arm->prepare(lv, seeds, 3, NULL), 0);
@@ -449,11 +451,18 @@ static void the_start_corpus(void **state)
         lv->in.ops->free(&lv->in);
         assert_int_equal(fs_remove_tree(dir, NULL), 0);
         lv = open_arm((struct instance_opts){.fuzzer = *f});
+        assert_int_equal(lv->arm->prepare(lv, &large, 1, NULL), 0); /* no fuzzer takes more */
+        char *cut = fs_join(home, "i/in/s000000000010");
+        struct stat st;
+        assert_true(stat(cut, &st) == 0 && st.st_size == 1 << 20);
+        free(cut);
+        lv->in.ops->free(&lv->in);
+        assert_int_equal(fs_remove_tree(dir, NULL), 0);
+        lv = open_arm((struct instance_opts){.fuzzer = *f});
         assert_int_equal(lv->arm->prepare(lv, seeds + 1, 1, NULL), 0);
         assert_int_equal(fs_list(in, &names, NULL), 0);
         assert_int_equal(names.n, 1);
         char *only = fs_join(in, names.v[0]);
-        struct stat st;
         assert_true(stat(only, &st) == 0 && st.st_size == 1);
         free(only);
         strv_free(&names);
@@ -586,6 +595,11 @@ static void the_import_in_flight_is_written_down(void **state)
     ctl_set64(&lv->page->inflight, 44);
     command(lv, true); /* that one is listed */
     assert_string_equal(content("i/export"), "12 id:0000\n42 id:000001,time:1\n");
+    put("i/out/default/queue/id:000002,time:0,orig:s2", "c");
+    ctl_set64(&lv->page->inflight, 45);
+    command(lv, true); /* one of the start */
+    assert_string_equal(content("i/export"), "12 id:0000\n42 id:000001,time:1\n");
+    assert_int_equal(ctl_get64(&lv->page->inflight), 0);
     lv->in.ops->free(&lv->in);
 }
 

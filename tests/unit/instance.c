@@ -570,11 +570,52 @@ static void stopped_it_does_not_age(void **state)
     start(false);
     const struct turn_report *r = turn(0, 20);
     assert_int_equal(r->cycles, 0);
+    assert_true(r->park_ns >= 2 * NS_PER_S); /* so long it is waited for */
     assert_int_equal(((struct live *)t.in)->p->by_signal, 1);
     int64_t pause = rest(300);
     r = turn(1, 60000);
     assert_int_equal(r->cycles, 1);
     assert_true(r->cycle_ns >= 2300 * NS_PER_MS && r->cycle_ns <= now() - began - pause);
+}
+
+/* The words of a page through turns, without anybody who reads them. */
+static void a_page_through_its_turns(void **state)
+{
+    (void)state;
+    struct ctl_page *p, *again;
+    char *path = fs_join(temp_dir, "page");
+    assert_int_equal(ctlpage_map(path, &p, NULL), 0);
+    assert_true(p->magic == CTL_MAGIC && p->version == CTL_VERSION);
+    assert_true(ctlpage_parked(p));
+    p->cycles = 40;
+    ctlpage_go(p, 5);
+    assert_int_equal(p->quota, 45);
+    assert_false(ctlpage_parked(p));
+    ctlpage_was_stopped(p, 7);
+    assert_int_equal(p->stopped_ns, 7);
+    assert_int_not_equal(p->stop, p->turn);
+    ctlpage_stop(p);
+    assert_int_equal(p->stop, p->turn);
+    p->done = p->turn;
+    assert_true(ctlpage_parked(p));
+    ctlpage_was_stopped(p, 7); /* the library counts that pause itself */
+    assert_int_equal(p->stopped_ns, 7);
+    ctlpage_go(p, 0); /* no quota */
+    assert_int_equal(p->quota, 0);
+    assert_int_not_equal(p->stop, p->turn);
+    ctlpage_quit(p);
+    assert_int_equal(p->quit, 1);
+    p->attached = p->ready = p->started = 1, p->pid = 99;
+    assert_int_equal(ctlpage_map(path, &again, NULL), 0); /* a new supervisor */
+    assert_true(again->cycles == 40 && again->attached);
+    ctlpage_reset(again);
+    assert_false(p->attached || p->ready || p->started || p->quit || p->pid);
+    assert_true(ctlpage_parked(p) && p->cycles == 40);
+    ctlpage_unmap(again);
+    p->magic = 1; /* of somebody else */
+    assert_true(ctlpage_map(path, &again, NULL) < 0);
+    ctlpage_unmap(p);
+    free(path);
 }
 
 /* A segment of a process that is dead by now, or of our own. */
@@ -680,6 +721,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(without_the_library_signals_do, make, end),
         cmocka_unit_test_setup_teardown(it_runs_on_the_core_of_its_slot, make, end),
         cmocka_unit_test_setup_teardown(stopped_it_does_not_age, make, end),
+        cmocka_unit_test_setup_teardown(a_page_through_its_turns, temp_dir_make, temp_dir_remove),
         cmocka_unit_test_setup_teardown(pages_of_the_version_before_are_taken_over, temp_dir_make,
                                         temp_dir_remove),
     };

@@ -96,6 +96,33 @@ static void the_reason_of_an_end_is_kept(void **state)
     assert_string_equal(o.last, "[-] PROGRAM ABORT : no forkserver");
 }
 
+/* Each of the words by which fuzzers say why they end; the last such line counts, noise or not. */
+static void reasons_have_words(void **state)
+{
+    static const char *const bad[] = {"[-] PROGRAM ABORT", "[-]  SYSTEM ERROR : x", "[F] no",
+                                      "Fatal: x", "ERROR: x"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        print("ABORT earlier\n");
+        print(bad[i]);
+        print("\nlast\n");
+        output_close(&o);
+        assert_string_equal(o.last, bad[i]);
+        assert_int_equal(drop(state), 0);
+        assert_int_equal(make(state), 0);
+    }
+    o.noise = "[D]";
+    print("one\n[D] two\n");
+    output_close(&o);
+    assert_string_equal(o.last, "one");
+    assert_int_equal(drop(state), 0);
+    assert_int_equal(make(state), 0);
+    o.noise = "[D]";
+    print("one\n[D] ABORT\n\001two\037\x7f\n");
+    output_close(&o);
+    assert_string_equal(o.last, "[D] ABORT");
+    assert_string_equal(logged("log"), "one\ntwo\x7f\n");
+}
+
 static void without_a_reason_it_is_the_last_line(void **state)
 {
     (void)state;
@@ -193,10 +220,15 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
-        T(lines_have_no_colours),        T(escape_sequences_are_dropped),
-        T(the_reason_of_an_end_is_kept), T(without_a_reason_it_is_the_last_line),
-        T(the_log_is_bounded),           T(a_full_log_is_not_too_long),
-        T(a_new_life_goes_on_behind_it), T(a_long_line_is_cut),
+        T(lines_have_no_colours),
+        T(escape_sequences_are_dropped),
+        T(the_reason_of_an_end_is_kept),
+        T(reasons_have_words),
+        T(without_a_reason_it_is_the_last_line),
+        T(the_log_is_bounded),
+        T(a_full_log_is_not_too_long),
+        T(a_new_life_goes_on_behind_it),
+        T(a_long_line_is_cut),
         T(an_end_is_no_interruption),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
