@@ -484,7 +484,10 @@ static void inputs_are_handed_over(void **state)
     assert_int_equal(lv->in.ops->deliver(&lv->in, 3, &other, 1, NULL), 0);
     assert_int_equal(ctl_get64(&lv->page->gen), 3);
     assert_int_equal(lv->offered, 2);
-    char *path = fs_join(home, "i/inbox/3");
+    char *path = fs_join(home, "i/inbox/3"), *known = fs_join(home, "i/known");
+    struct stat st;
+    assert_true(stat(known, &st) == 0 && (st.st_mode & 0711) == 0600 && st.st_size == 2 * 8);
+    free(known);
     struct buf b = BUF_INIT(4096);
     struct ctl_record r;
     assert_int_equal(fs_read(path, &b, NULL), 0);
@@ -587,6 +590,13 @@ static void the_import_in_flight_is_written_down(void **state)
     struct live *lv = killed();
     put("i/out/default/queue/id:000000,time:0,orig:s1", "a");
     put("i/out/default/queue/id:000001,time:1", "b");
+    ctl_set64(&lv->page->inflight, 42);
+    command(lv, true); /* the first */
+    char *path = fs_join(home, "i/export");
+    struct stat st;
+    assert_string_equal(content("i/export"), "\n41 id:000001,time:1\n");
+    assert_true(stat(path, &st) == 0 && (st.st_mode & 0711) == 0600);
+    free(path);
     put("i/export", "12 id:0000");
     ctl_set64(&lv->page->inflight, 43);
     command(lv, true);

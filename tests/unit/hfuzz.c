@@ -259,6 +259,9 @@ static void many_are_harvested_once(void **state)
         w->in->ops->harvested(w->in, &h);
         harvest_free(&h);
     }
+    struct stat st;
+    snprintf(name, sizeof name, "%s/finds", w->dir);
+    assert_true(stat(name, &st) == 0 && (st.st_mode & 0711) == 0600);
     open_in(w, "150"); /* the store lost the last ones: their files are gone, their names are not */
     assert_int_equal(harvest(w, &h, true), 0);
     assert_string_equal(h.cursor, "200");

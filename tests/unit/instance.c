@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -584,7 +585,9 @@ static void a_page_through_its_turns(void **state)
     (void)state;
     struct ctl_page *p, *again;
     char *path = fs_join(temp_dir, "page");
+    struct stat st;
     assert_int_equal(ctlpage_map(path, &p, NULL), 0);
+    assert_true(stat(path, &st) == 0 && (st.st_mode & 0711) == 0600);
     assert_true(p->magic == CTL_MAGIC && p->version == CTL_VERSION);
     assert_true(ctlpage_parked(p));
     p->cycles = 40;

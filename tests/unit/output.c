@@ -131,11 +131,13 @@ static void without_a_reason_it_is_the_last_line(void **state)
     assert_string_equal(o.last, "two");
 }
 
+/* Of a file that its owner may read and write, and nobody can execute. */
 static off_t size_of(const char *name)
 {
     char *file = fs_join(dir, name);
     struct stat st;
     off_t n = stat(file, &st) < 0 ? -1 : st.st_size;
+    assert_true(n < 0 || (st.st_mode & 0711) == 0600);
     free(file);
     return n;
 }
