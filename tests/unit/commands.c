@@ -550,6 +550,27 @@ static void a_queue_is_mended(void **state)
     lv->in.ops->free(&lv->in);
 }
 
+/* A queue of twelve that is whole stays as it is. */
+static void a_whole_queue_is_left_alone(void **state)
+{
+    (void)state;
+    struct live *lv = killed();
+    struct strv names = {0};
+    char name[64], *queue = fs_join(home, "i/out/default/queue");
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof name, "i/out/default/queue/id:%06d,time:%d", i, i);
+        put(name, "x");
+    }
+    put("i/out/default/queue/other", "");
+    command(lv, true);
+    assert_int_equal(fs_list(queue, &names, NULL), 0);
+    assert_int_equal(names.n, 12 + 1);
+    assert_string_equal(content("i/out/default/queue/id:000011,time:11"), "x");
+    strv_free(&names);
+    free(queue);
+    lv->in.ops->free(&lv->in);
+}
+
 /* Killed while it removed _resume: queue is complete but for what was not linked yet. */
 static void what_it_was_removing_goes_back(void **state)
 {
@@ -651,6 +672,7 @@ int main(void)
         T(inputs_are_handed_over),
         T(a_path_may_be_so_long),
         T(a_queue_is_mended),
+        T(a_whole_queue_is_left_alone),
         T(what_it_was_removing_goes_back),
         T(what_it_reads_is_mended),
         T(the_import_in_flight_is_written_down),
