@@ -516,6 +516,7 @@ static void a_path_may_be_so_long(void **state)
     path[PATH_MAX / 2 + 1] = 0;
     assert_true(fuzzer_check_path(path, NULL) < 0);
     assert_true(fuzzer_check_path("/a\nb", NULL) < 0);
+    assert_int_equal(fuzzer_check_path("/a b", NULL), 0);
 }
 
 static struct live *killed(void)
