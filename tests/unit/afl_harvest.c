@@ -107,6 +107,18 @@ static void what_is_not_linked_back_yet_is_harvested(void **state)
     assert_string_equal(harvest(w), "");
 }
 
+/* Killed before it was written; its number may be given again.  Our made-up input is nobody's find. */
+static void empty_and_made_up_entries_are_left_out(void **state)
+{
+    struct world *w = *state;
+    put(w, "queue", "id:000000,time:0,execs:0,orig:z-fallback", "0");
+    put(w, "queue", "id:000001,src:000000,time:1,execs:1,op:havoc", "");
+    assert_string_equal(harvest(w), "");
+    assert_string_equal(w->in->cursor, "q=1 c=0.0 h=0.0");
+    put(w, "queue", "id:000001,src:000000,time:1,execs:1,op:havoc", "b");
+    assert_string_equal(harvest(w), "s:b,");
+}
+
 static void a_crash_on_what_we_gave_is_an_echo(void **state)
 {
     struct world *w = *state;
@@ -149,6 +161,49 @@ static void imports_are_not_finds(void **state)
     harvest_free(&h);
 }
 
+/* Its files are gone, as after a power cut: what comes then has low numbers again, and is new. */
+static void what_comes_after_a_loss_is_new(void **state)
+{
+    struct world *w = *state;
+    open_in(w, "q=5 c=2.1 h=1.1");
+    put(w, "queue", "id:000004,src:000000,time:1,execs:1,op:havoc", "known");
+    assert_string_equal(harvest(w), "");
+    assert_string_equal(w->in->cursor, "q=5 c=2.1 h=1.1");
+    assert_int_equal(fs_remove_tree(w->dir, NULL), 0);
+    open_in(w, "q=5 c=2.1 h=1.1");
+    w->in->state = INST_PARKED; /* its queue may just be on its way */
+    assert_string_equal(harvest(w), "");
+    assert_string_equal(w->in->cursor, "q=5 c=2.1 h=1.1");
+    assert_string_equal(harvest(w), "");
+    assert_string_equal(w->in->cursor, "q=0 c=0.0 h=0.0");
+    put(w, "queue", "id:000000,src:000000,time:1,execs:1,op:havoc", "a");
+    put(w, "crashes", "id:000000,sig:06,src:000000,time:1,execs:3,op:havoc", "b");
+    assert_string_equal(harvest(w), "s:a,c:b,");
+    assert_string_equal(w->in->cursor, "q=1 c=0.1 h=0.0");
+    open_in(w, "nonsense"); /* everything, rather than nothing */
+    assert_string_equal(harvest(w), "s:a,c:b,");
+}
+
+/* The signal and the origin of a crash are in its name; a hang has no signal. */
+static void crashes_have_a_signal_and_an_origin(void **state)
+{
+    struct world *w = *state;
+    struct harvest h = {0};
+    put(w, "crashes", "id:000000,sig:11,src:000042,time:1,execs:10,op:havoc", "a");
+    put(w, "crashes", "id:000001,src:000043,time:1,execs:11,op:havoc", "b");
+    put(w, "hangs", "id:000000,sig:11,src:000044,time:1,execs:12,op:havoc", "c");
+    assert_int_equal(w->in->ops->harvest(w->in, &h, NULL), 0);
+    assert_int_equal(h.n, 3);
+    assert_int_equal(h.finds[0].signal, 11);
+    assert_int_equal(h.finds[1].signal, 0);
+    assert_int_equal(h.finds[2].signal, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(h.finds[i].parent_entry, 42 + i);
+        assert_int_equal(h.finds[i].entry, -1); /* not in the queue */
+    }
+    harvest_free(&h);
+}
+
 static void numbers_may_be_large(void **state)
 {
     struct world *w = *state;
@@ -165,13 +220,11 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(numbers_of_crashes_are_not_unique),
-        T(every_life_is_read_to_its_end),
-        T(an_empty_crash_waits_for_its_bytes),
-        T(what_is_not_linked_back_yet_is_harvested),
-        T(a_crash_on_what_we_gave_is_an_echo),
-        T(imports_are_not_finds),
-        T(numbers_may_be_large),
+        T(numbers_of_crashes_are_not_unique),      T(every_life_is_read_to_its_end),
+        T(an_empty_crash_waits_for_its_bytes),     T(what_is_not_linked_back_yet_is_harvested),
+        T(a_crash_on_what_we_gave_is_an_echo),     T(imports_are_not_finds),
+        T(empty_and_made_up_entries_are_left_out), T(crashes_have_a_signal_and_an_origin),
+        T(what_comes_after_a_loss_is_new),         T(numbers_may_be_large),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

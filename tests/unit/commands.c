@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "fuzzer/ctlpage.h"
-#include "fuzzer/live.h"
+#include "fuzzer/live_private.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -22,7 +23,8 @@ static char home[64];
 static struct loop *loop;
 static struct manifest m;
 static char target[] = "/target";
-static char line[4096]; /* of the last command, a space between words */
+static char line[4096];  /* of the last command, a space between words */
+static char given[4096]; /* the environment it asks for, likewise */
 
 static void put(const char *name, const char *text)
 {
@@ -109,16 +111,22 @@ static struct live *open_arm(struct instance_opts o)
     return (struct live *)in;
 }
 
+/* Words from the one with number `from` on, a space behind each. */
+static void join(const struct strv *words, size_t from, char *to, size_t size)
+{
+    to[0] = 0;
+    for (size_t i = from; i < words->n; i++)
+        snprintf(to + strlen(to), size - strlen(to), "%s ", words->v[i]);
+}
+
 static void command(struct live *lv, bool again)
 {
     struct strv argv = {0}, env = {0};
     struct err e = {0};
     if (lv->arm->command(lv, again, &argv, &env, &e) < 0)
         fail_msg("%s", e.msg);
-    line[0] = 0;
-    for (size_t i = 1; i < argv.n; i++)
-        snprintf(line + strlen(line), sizeof line - strlen(line), "%s ", argv.v[i]);
-    assert_true(env.n > 0);
+    join(&argv, 1, line, sizeof line);
+    join(&env, 0, given, sizeof given);
     strv_free(&argv);
     strv_free(&env);
 }
@@ -159,6 +167,45 @@ static void targets_of_every_kind(void **state)
     called("aflpp", TARGET_FILE, NULL, "-b\n@@", "-- /target -b @@ ");
 }
 
+/* What mopt is asked with a program that refuses -L 0 beside a library: 0, or the number of what is wrong. */
+static int asked_beside(void)
+{
+    put("engines/afl/afl-fuzz", "... MOpt and custom mutator are mutually exclusive ...");
+    struct instance_opts o = {.fuzzer = "mopt", .target = &m};
+    if (fuzzer_check(&o, NULL) == 0)
+        return 1; /* it needs another library then */
+    put("runtime/ctl/libcarolnull.so", "null");
+    struct live *lv = open_arm(o);
+    command(lv, false);
+    if (!strstr(line, "-z -L -1 -- "))
+        return 2;
+    if (!strstr(given, "AFL_CUSTOM_MUTATOR_ONLY=1 "))
+        return 3;
+    if (strcmp(content("i/ctl.so"), "null") != 0)
+        return 4;
+    ctl_set32(&lv->page->started, 0);
+    lv->arm->line(lv, "[*] Spinning up the fork server");
+    if (ctl_get32(&lv->page->started))
+        return 6;
+    lv->arm->line(lv, "[*] Fuzzing test case #0 (1 total)");
+    int rc = ctl_get32(&lv->page->started) ? 0 : 5;
+    lv->in.ops->free(&lv->in);
+    return rc;
+}
+
+/* A program is looked at once: in a process that has not done so yet, and first of all. */
+static void mopt_beside_a_library(void **state)
+{
+    (void)state;
+    fflush(stdout);
+    pid_t pid = fork();
+    int status = -1;
+    if (pid == 0)
+        exit(asked_beside());
+    assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
+    assert_int_equal(status, 0);
+}
+
 static void limits_and_words(void **state)
 {
     (void)state;
@@ -188,6 +235,97 @@ static void limits_and_words(void **state)
     free(dict);
 }
 
+/* What afl-fuzz is told by its environment. */
+static void the_environment_of_afl_fuzz(void **state)
+{
+    (void)state;
+    static const char *const common[] = {
+        "AFL_NO_UI=1 ",         "AFL_NO_AFFINITY=1 ",
+        "AFL_SKIP_CPUFREQ=1 ",  "AFL_NO_FASTRESUME=1 ",
+        "AFL_NO_SYNC=1 ",       "LD_PRELOAD=./ctl.so AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so ",
+        "AFL_HANG_TMOUT=1500 ", "CAROL_CTL_TIMEOUT_MS=1500 ",
+        "CAROL_CTL_SEED=77 ",   "ASAN_OPTIONS=x=1:abort_on_error=1:symbolize=0 "};
+    setenv("ASAN_OPTIONS", "x=1", 1);
+    unsetenv("MSAN_OPTIONS");
+    for (uint64_t map = 0; map < 200000; map = map * 2 + 50000) {
+        m.family[FAMILY_AFL].map_size = map;
+        for (const char *const *f = (const char *const[]){"aflpp", "mopt", NULL}; *f; f++) {
+            struct live *lv = open_arm((struct instance_opts){.fuzzer = *f, .seed = 77});
+            command(lv, false);
+            for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+                if (!strstr(given, common[i]))
+                    fail_msg("'%s' is not in '%s'", common[i], given);
+            char size[64] = "AFL_MAP_SIZE="; /* afl-fuzz needs a map of 64 KB at least */
+            if (map)
+                snprintf(size, sizeof size, "AFL_MAP_SIZE=%u ",
+                         map < 65536 ? 65536 : (unsigned)map);
+            assert_int_equal(strstr(given, size) != NULL, map > 0);
+            bool pure = strcmp(*f, "mopt") == 0;
+            assert_int_equal(strstr(given, "AFL_FRAMESHIFT_DISABLE=1 ") != NULL, pure);
+            assert_null(strstr(given, "AFL_CUSTOM_MUTATOR_ONLY=1 "));
+            assert_null(strstr(given, "MSAN_OPTIONS"));
+            lv->in.ops->free(&lv->in);
+        }
+    }
+    unsetenv("ASAN_OPTIONS");
+}
+
+/* Ours, without what would steer it, and what it asks for instead of ours. */
+static void the_environment_is_ours_but_for(void **state)
+{
+    (void)state;
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "aflpp"});
+    struct strv extra = {0}, out = {0};
+    char *program = fs_join(home, "engines/afl/afl-fuzz");
+    strv_add(&extra, "CAROL_UNIT_BOTH=its");
+    setenv("CAROL_UNIT_OURS", "kept", 1);
+    setenv("CAROL_UNIT_BOTH", "ours", 1);
+    setenv("CAROL_UNIT_BOTHER", "kept", 1);
+    setenv("AFL_DEBUG", "1", 1);
+    setenv("HFUZZ_X", "1", 1);
+    live_environment(lv, program, &extra, &out);
+    assert_true(strv_has(&out, "CAROL_UNIT_OURS=kept") && strv_has(&out, "CAROL_UNIT_BOTHER=kept"));
+    assert_true(strv_has(&out, "CAROL_UNIT_BOTH=its") && !strv_has(&out, "CAROL_UNIT_BOTH=ours"));
+    assert_false(strv_has(&out, "AFL_DEBUG=1") || strv_has(&out, "HFUZZ_X=1"));
+    assert_true(strv_has(&out, CTL_EXE_ENV "=afl-fuzz"));
+    char *tmp = str_fmt("TMPDIR=%s/tmp", lv->o.dir), *ctl = str_fmt(CTL_ENV "=%s/ctl", lv->o.dir);
+    assert_true(strv_has(&out, tmp) && strv_has(&out, ctl));
+    for (const char *const *name =
+             (const char *const[]){"CAROL_UNIT_OURS", "CAROL_UNIT_BOTH", "CAROL_UNIT_BOTHER",
+                                   "AFL_DEBUG", "HFUZZ_X", NULL};
+         *name; name++)
+        unsetenv(*name);
+    free(tmp);
+    free(ctl);
+    free(program);
+    strv_free(&extra);
+    strv_free(&out);
+    lv->in.ops->free(&lv->in);
+}
+
+/* honggfuzz goes on from what it has, and lets inputs grow to four times the largest seed. */
+static void honggfuzz_goes_on(void **state)
+{
+    (void)state;
+    static char big[20000], huge[300000];
+    const struct input seeds[] = {{1, "small", 5}, {2, big, sizeof big}, {3, "small too", 9}},
+                       more = {4, huge, sizeof huge};
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "honggfuzz"});
+    assert_int_equal(lv->arm->prepare(lv, seeds, 3, NULL), 0);
+    command(lv, true);
+    says("-i in -o out "); /* it has nothing yet */
+    says("-F 80000 ");
+    put("i/out/one", "found");
+    command(lv, false);
+    says("-i in -o out ");
+    command(lv, true);
+    says("-i out -o out ");
+    assert_int_equal(lv->arm->prepare(lv, &more, 1, NULL), 0);
+    command(lv, true);
+    says("-F 1048576 ");
+    lv->in.ops->free(&lv->in);
+}
+
 static void a_missing_file_is_named(void **state)
 {
     (void)state;
@@ -203,6 +341,16 @@ static void a_missing_file_is_named(void **state)
             assert_non_null(strstr(e.msg, part));
             free(part);
         }
+    const char *const with_engine[] = {"aflpp", "honggfuzz"};
+    for (size_t i = 0; i < 2; i++) {
+        struct instance_opts its = {.fuzzer = with_engine[i], .target = &m};
+        char *program = str_fmt("%s/engines/%s", home, arm_find(its.fuzzer)->engine->program);
+        assert_int_equal(unlink(program), 0);
+        assert_true(fuzzer_check(&its, &e) < 0);
+        assert_non_null(strstr(e.msg, program));
+        assert_int_equal(fs_write_quick(program, "", 0, NULL), 0);
+        free(program);
+    }
     char *lib = fs_join(home, "runtime/ctl/libcarolctl.so");
     assert_int_equal(unlink(lib), 0);
     assert_true(fuzzer_check(&o, &e) < 0);
@@ -213,28 +361,108 @@ static void a_missing_file_is_named(void **state)
     free(lib);
 }
 
+/* What `carol doctor` says of each fuzzer that is a program. */
+static void a_diagnosis(void **state)
+{
+    (void)state;
+    for (size_t i = 0; arm_table[i]; i++) {
+        const struct arm *a = arm_table[i];
+        assert_non_null(fuzzer_names()[i]);
+        assert_string_equal(fuzzer_names()[i], a->name);
+        if (!a->engine)
+            continue;
+        char *program = str_fmt("engines/%s", a->engine->program),
+             *text = str_fmt("#!/bin/sh\necho '%s7.5 and so on'\n", a->engine->mark),
+             *path = fs_join(home, program), *part = NULL;
+        struct tool_state s;
+        put(program, text);
+        assert_int_equal(chmod(path, 0755), 0);
+        fuzzer_diagnose(a->name, &s);
+        if (!s.ok)
+            fail_msg("%s: %s", a->name, s.why);
+        assert_string_equal(s.version, "7.5");
+        tool_state_free(&s);
+        if (a->part) {
+            part = str_fmt("%s/engines/%s", home, a->part);
+            assert_int_equal(unlink(part), 0);
+            fuzzer_diagnose(a->name, &s);
+            assert_true(!s.ok && strstr(s.why, a->part));
+            tool_state_free(&s);
+            assert_int_equal(fs_write_quick(part, "", 0, NULL), 0);
+        }
+        char *lib = str_fmt("%s/runtime/%s", home, a->library);
+        assert_int_equal(unlink(lib), 0);
+        fuzzer_diagnose(a->name, &s);
+        assert_true(!s.ok && strstr(s.why, a->library));
+        tool_state_free(&s);
+        assert_int_equal(fs_write_quick(lib, "", 0, NULL), 0);
+        assert_int_equal(unlink(path), 0);
+        fuzzer_diagnose(a->name, &s);
+        assert_true(!s.ok && strstr(s.why, a->engine->program));
+        tool_state_free(&s);
+        free(program);
+        free(text);
+        free(path);
+        free(part);
+        free(lib);
+    }
+}
+
+static void what_cannot_be_opened(void **state)
+{
+    (void)state;
+    struct instance *in = NULL;
+    struct err e = {0};
+    char *dir = fs_join(home, "i"), *page = fs_join(home, "i/ctl"), *file = fs_join(home, "carol");
+    struct instance_opts o = {.fuzzer = "nobody", .dir = dir, .target = &m};
+    assert_true(fuzzer_open(&in, loop, &o, &e) < 0);
+    assert_non_null(strstr(e.msg, "'nobody'"));
+    o.fuzzer = "aflpp";
+    assert_int_equal(fs_mkdirs(page, NULL), 0);
+    assert_true(fuzzer_open(&in, loop, &o, &e) < 0);
+    assert_non_null(strstr(e.msg, page));
+    o.dir = file;
+    assert_true(fuzzer_open(&in, loop, &o, &e) < 0);
+    o.dir = "/a\nb";
+    assert_true(fuzzer_open(&in, loop, &o, &e) < 0);
+    assert_null(in);
+    free(dir);
+    free(page);
+    free(file);
+}
+
 /* Seeds become files; none at all, one of a byte. */
 static void the_start_corpus(void **state)
 {
     (void)state;
-    const struct input seeds[] = {{7, "seven", 5}, {8, "", 0}, {9, "nine", 4}};
+    static char bytes[(1 << 20) + 1];
+    const struct input seeds[] = {{7, "seven", 5}, {8, "", 0}, {9, "nine", 4}},
+                       large = {10, bytes, sizeof bytes};
     for (const char *const *f = (const char *const[]){"aflpp", "honggfuzz", NULL}; *f; f++) {
         struct live *lv = open_arm((struct instance_opts){.fuzzer = *f});
         assert_int_equal(lv->arm->prepare(lv, seeds, 3, NULL), 0);
         assert_string_equal(content("i/in/s000000000007"), "seven");
         assert_string_equal(content("i/in/s000000000009"), "nine");
-        assert_false(there("i/in/s000000000008"));
+        char *dir = fs_join(home, "i"), *in = fs_join(home, "i/in");
+        struct strv names = {0};
+        assert_int_equal(fs_list(in, &names, NULL), 0);
+        assert_int_equal(names.n, 2);
+        strv_free(&names);
         lv->in.ops->free(&lv->in);
-        char *dir = fs_join(home, "i");
+        assert_int_equal(fs_remove_tree(dir, NULL), 0);
+        lv = open_arm((struct instance_opts){.fuzzer = *f});
+        assert_int_equal(lv->arm->prepare(lv, &large, 1, NULL), 0); /* no fuzzer takes more */
+        char *cut = fs_join(home, "i/in/s000000000010");
+        struct stat st;
+        assert_true(stat(cut, &st) == 0 && st.st_size == 1 << 20);
+        free(cut);
+        lv->in.ops->free(&lv->in);
         assert_int_equal(fs_remove_tree(dir, NULL), 0);
         lv = open_arm((struct instance_opts){.fuzzer = *f});
         assert_int_equal(lv->arm->prepare(lv, seeds + 1, 1, NULL), 0);
-        struct strv names = {0};
-        char *in = fs_join(home, "i/in");
         assert_int_equal(fs_list(in, &names, NULL), 0);
         assert_int_equal(names.n, 1);
         char *only = fs_join(in, names.v[0]);
-        struct stat st;
         assert_true(stat(only, &st) == 0 && st.st_size == 1);
         free(only);
         strv_free(&names);
@@ -243,6 +471,36 @@ static void the_start_corpus(void **state)
         free(in);
         free(dir);
     }
+}
+
+/* A batch becomes one file, which the library in afl-fuzz takes; it is there once. */
+static void inputs_are_handed_over(void **state)
+{
+    (void)state;
+    const struct input two[] = {{7, "seven", 5}, {9, "nine", 4}}, other = {8, "eight", 5};
+    const size_t record = sizeof(struct ctl_record);
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "aflpp"});
+    assert_int_equal(lv->in.ops->deliver(&lv->in, 3, two, 2, NULL), 0);
+    assert_int_equal(lv->in.ops->deliver(&lv->in, 3, &other, 1, NULL), 0);
+    assert_int_equal(ctl_get64(&lv->page->gen), 3);
+    assert_int_equal(lv->offered, 2);
+    char *path = fs_join(home, "i/inbox/3"), *known = fs_join(home, "i/known");
+    struct stat st;
+    assert_true(stat(known, &st) == 0 && (st.st_mode & 0711) == 0600 && st.st_size == 2 * 8);
+    free(known);
+    struct buf b = BUF_INIT(4096);
+    struct ctl_record r;
+    assert_int_equal(fs_read(path, &b, NULL), 0);
+    assert_int_equal(b.len, 2 * record + 9);
+    memcpy(&r, b.p, record);
+    assert_true(r.id == 7 && r.size == 5 && memcmp(b.p + record, "seven", 5) == 0);
+    memcpy(&r, b.p + record + 5, record);
+    assert_true(r.id == 9 && r.size == 4 && memcmp(b.p + 2 * record + 5, "nine", 4) == 0);
+    ctl_set64(&lv->page->taken, 2);
+    assert_int_equal(lv->arm->taken(lv), 2);
+    buf_free(&b);
+    free(path);
+    lv->in.ops->free(&lv->in);
 }
 
 /* Half of what a path may have: afl-fuzz needs the rest. */
@@ -258,6 +516,7 @@ static void a_path_may_be_so_long(void **state)
     path[PATH_MAX / 2 + 1] = 0;
     assert_true(fuzzer_check_path(path, NULL) < 0);
     assert_true(fuzzer_check_path("/a\nb", NULL) < 0);
+    assert_int_equal(fuzzer_check_path("/a b", NULL), 0);
 }
 
 static struct live *killed(void)
@@ -283,10 +542,33 @@ static void a_queue_is_mended(void **state)
     assert_string_equal(content("i/out/default/queue/id:000001,time:1"), "0");
     assert_true(there("i/out/default/queue/id:000002,time:0,execs:0,orig:hole"));
     assert_true(there("i/out/default/queue/id:000003,time:0,execs:0,orig:hole"));
+    assert_false(there("i/out/default/queue/id:000000,time:0,execs:0,orig:hole"));
     assert_false(there("i/out/default/queue/id:000001,time:0,execs:0,orig:hole"));
+    assert_false(there("i/out/default/queue/id:000004,time:0,execs:0,orig:hole"));
     assert_string_equal(content("i/out/default/queue/id:000004,time:4"), "d");
     assert_false(there("i/out/default/queue/id:000005,time:5"));
     assert_false(there("i/out/default/queue/id:000006,time:6"));
+    lv->in.ops->free(&lv->in);
+}
+
+/* A queue of twelve that is whole stays as it is. */
+static void a_whole_queue_is_left_alone(void **state)
+{
+    (void)state;
+    struct live *lv = killed();
+    struct strv names = {0};
+    char name[64], *queue = fs_join(home, "i/out/default/queue");
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof name, "i/out/default/queue/id:%06d,time:%d", i, i);
+        put(name, "x");
+    }
+    put("i/out/default/queue/other", "");
+    command(lv, true);
+    assert_int_equal(fs_list(queue, &names, NULL), 0);
+    assert_int_equal(names.n, 12 + 1);
+    assert_string_equal(content("i/out/default/queue/id:000011,time:11"), "x");
+    strv_free(&names);
+    free(queue);
     lv->in.ops->free(&lv->in);
 }
 
@@ -330,6 +612,13 @@ static void the_import_in_flight_is_written_down(void **state)
     struct live *lv = killed();
     put("i/out/default/queue/id:000000,time:0,orig:s1", "a");
     put("i/out/default/queue/id:000001,time:1", "b");
+    ctl_set64(&lv->page->inflight, 42);
+    command(lv, true); /* the first */
+    char *path = fs_join(home, "i/export");
+    struct stat st;
+    assert_string_equal(content("i/export"), "\n41 id:000001,time:1\n");
+    assert_true(stat(path, &st) == 0 && (st.st_mode & 0711) == 0600);
+    free(path);
     put("i/export", "12 id:0000");
     ctl_set64(&lv->page->inflight, 43);
     command(lv, true);
@@ -338,6 +627,11 @@ static void the_import_in_flight_is_written_down(void **state)
     ctl_set64(&lv->page->inflight, 44);
     command(lv, true); /* that one is listed */
     assert_string_equal(content("i/export"), "12 id:0000\n42 id:000001,time:1\n");
+    put("i/out/default/queue/id:000002,time:0,orig:s2", "c");
+    ctl_set64(&lv->page->inflight, 45);
+    command(lv, true); /* one of the start */
+    assert_string_equal(content("i/export"), "12 id:0000\n42 id:000001,time:1\n");
+    assert_int_equal(ctl_get64(&lv->page->inflight), 0);
     lv->in.ops->free(&lv->in);
 }
 
@@ -366,12 +660,20 @@ int main(void)
     log_set_level(LOG_NONE);
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
+        T(mopt_beside_a_library),
         T(targets_of_every_kind),
         T(limits_and_words),
+        T(the_environment_of_afl_fuzz),
+        T(the_environment_is_ours_but_for),
+        T(honggfuzz_goes_on),
         T(a_missing_file_is_named),
+        T(a_diagnosis),
+        T(what_cannot_be_opened),
         T(the_start_corpus),
+        T(inputs_are_handed_over),
         T(a_path_may_be_so_long),
         T(a_queue_is_mended),
+        T(a_whole_queue_is_left_alone),
         T(what_it_was_removing_goes_back),
         T(what_it_reads_is_mended),
         T(the_import_in_flight_is_written_down),

@@ -44,15 +44,19 @@ static void what_fuzzers_read_is_no_mistake(void **state)
     assert_int_equal(check("# only a comment\n\n", NULL), 0);
     assert_int_equal(
         check("a=\"x\"\n\"bare\"\n  kw_2@3 = \"\\x00\\\\\\\"\"  \r\nlast=\"no newline\"", NULL), 0);
+    assert_int_equal(
+        check("\" \"\n\"~\"\n_=\"x\"\na@=\"x\"\nb@12=\"\\xFf\"\n\t\"tab before\"", NULL), 0);
     assert_string_equal(said, "");
 }
 
 static void the_first_mistake_is_named(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"x=bare",   "x=\"open",     "\"\\xzz\"", "\"\\n\"",
-                                        "=",        "x=\"a\" tail", "x=\"\"",    "\"caf\xc3\xa9\"",
-                                        "a-b=\"x\""};
+    static const char *const wrong[] = {
+        "x=bare",    "x=\"open",     "\"\\xzz\"",  "\"\\n\"",
+        "=",         "x=\"a\" tail", "x=\"\"",     "\"caf\xc3\xa9\"",
+        "a-b=\"x\"", "\"\x7f\"",     "\"a\tb\"",   "\"\\xg0\"",
+        "\"\\x0g\"", "x@3",          "a@3b=\"x\"", "x=\"a\"\"b\""};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *text = str_fmt("good=\"1\"\n# comment\n%s\nalso=wrong\n", wrong[i]);
         assert_int_equal(check(text, NULL), 0);
@@ -70,6 +74,11 @@ static void no_entry_at_all_is_an_error(void **state)
     assert_true(check("this is\nno dictionary\n", &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     assert_non_null(strstr(e.msg, "line 1 is 'this is'"));
+    assert_true(check("\n# comment\nwrong\n", &e) < 0);
+    assert_non_null(strstr(e.msg, "line 3 is 'wrong'"));
+    assert_int_equal(check("\"one\"\nwrong", NULL), 0);
+    assert_non_null(strstr(said, "line 2 "));
+    assert_non_null(strstr(said, "1 line is wrong, 1 can be used"));
     assert_true(dict_check("/nonexistent", &e) < 0);
 }
 

@@ -4,6 +4,7 @@
 #include "fuzzer/fuzzer.h"
 #include "proc/loop.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -62,6 +64,10 @@ static void a_file_is_harvested_once_over_restarts(void **state)
     assert_int_equal(harvest(w, &h, false), 1);
     assert_int_equal(h.finds[0].kind, FIND_SEED);
     assert_memory_equal(h.finds[0].data, "first", 5);
+    assert_string_equal(h.finds[0].name, NAME_5);
+    assert_int_equal(h.finds[0].signal, 0);
+    /* honggfuzz does not say what it was made from */
+    assert_true(h.finds[0].entry == -1 && h.finds[0].parent_entry == -1 && h.finds[0].seed == -1);
     harvest_free(&h);
     assert_int_equal(harvest(w, &h, true), 1); /* not committed: it is there again */
     char *cursor = strdup(h.cursor);
@@ -149,6 +155,119 @@ static void a_line_cut_by_a_kill_is_written_over(void **state)
     harvest_free(&h);
 }
 
+/* In the order in which they were written; of the same moment, in that of their names. */
+static void finds_come_in_their_order(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *name;
+        struct timespec at;
+    } made[] = {{"d", {5, 7}}, {"a", {5, 9}}, {"c", {5, 8}},
+                {"b", {6, 0}}, {"e", {4, 9}}, {"f", {5, 8}}};
+    struct harvest h;
+    char name[64], path[256], order[8] = "";
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        snprintf(name, sizeof name, "%s.00000001.honggfuzz.cov", made[i].name);
+        put(w, "new", name, made[i].name);
+        snprintf(path, sizeof path, "%s/new/%s", w->dir, name);
+        assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[2]){made[i].at, made[i].at}, 0),
+                         0);
+    }
+    assert_int_equal(harvest(w, &h, true), 6);
+    for (size_t i = 0; i < 6; i++)
+        order[i] = *(char *)h.finds[i].data;
+    assert_string_equal(order, "edcfab");
+    harvest_free(&h);
+}
+
+/* The list of finds is gone: those that come are new. */
+static void what_comes_after_a_loss_is_new(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    open_in(w, "7");
+    assert_int_equal(harvest(w, &h, true), 0);
+    assert_string_equal(h.cursor, "0");
+    harvest_free(&h);
+    put(w, "new", NAME_5, "first");
+    assert_int_equal(harvest(w, &h, true), 1);
+    harvest_free(&h);
+    put(w, "new", NAME_6, "second");
+    open_in(w, "9");
+    assert_int_equal(harvest(w, &h, true), 1); /* the other one has been pruned */
+    assert_string_equal(h.cursor, "2");
+    harvest_free(&h);
+}
+
+/* What could not be listed is found again when it can. */
+static void a_list_that_cannot_be_written_costs_nothing(void **state)
+{
+    struct world *w = *state;
+    struct harvest h = {0};
+    char path[256];
+    snprintf(path, sizeof path, "%s/finds", w->dir);
+    put(w, "new", NAME_5, "first");
+    assert_int_equal(symlink("/nonexistent/finds", path), 0);
+    assert_true(w->in->ops->harvest(w->in, &h, NULL) < 0);
+    assert_int_equal(h.n, 0);
+    harvest_free(&h);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(fs_mkdirs(path, NULL), 0);
+    assert_true(w->in->ops->harvest(w->in, &h, NULL) < 0);
+    harvest_free(&h);
+    assert_int_equal(rmdir(path), 0);
+    put(w, "new", NAME_6, "second");
+    assert_int_equal(harvest(w, &h, true), 2);
+    assert_string_equal(h.cursor, "2");
+    harvest_free(&h);
+}
+
+static void nothing_found_is_nothing_written(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    char path[256];
+    snprintf(path, sizeof path, "%s/finds", w->dir);
+    assert_int_equal(harvest(w, &h, true), 0);
+    assert_string_equal(h.cursor, "0");
+    harvest_free(&h);
+    assert_false(fs_exists(path));
+}
+
+/* A hundred at once, and as many later: each is there, once. */
+static void many_are_harvested_once(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    char name[128], text[8];
+    for (unsigned round = 0; round < 2; round++) {
+        bool seen[200] = {0};
+        for (unsigned i = 0; i < 100; i++) {
+            unsigned id = round * 100 + i;
+            /* in an order that is not that of the names */
+            snprintf(name, sizeof name, "%016x%016x.00000004.honggfuzz.cov", id * 37 % 200, id);
+            snprintf(text, sizeof text, "%04u", id);
+            put(w, "new", name, text);
+        }
+        assert_int_equal(harvest(w, &h, false), 100);
+        for (size_t i = 0; i < h.n; i++) {
+            snprintf(text, sizeof text, "%.4s", (char *)h.finds[i].data);
+            unsigned id = (unsigned)strtoul(text, NULL, 10);
+            assert_true(id / 100 == round && !seen[id]);
+            seen[id] = true;
+        }
+        w->in->ops->harvested(w->in, &h);
+        harvest_free(&h);
+    }
+    struct stat st;
+    snprintf(name, sizeof name, "%s/finds", w->dir);
+    assert_true(stat(name, &st) == 0 && (st.st_mode & 0711) == 0600);
+    open_in(w, "150"); /* the store lost the last ones: their files are gone, their names are not */
+    assert_int_equal(harvest(w, &h, true), 0);
+    assert_string_equal(h.cursor, "200");
+    harvest_free(&h);
+}
+
 static void a_file_cut_by_a_kill_is_left_out(void **state)
 {
     struct world *w = *state;
@@ -185,6 +304,10 @@ static void crashes_and_hangs_are_told_apart(void **state)
     }
     assert_int_equal(hangs, 1);
     harvest_free(&h);
+    put(w, "crash", "SIGABRTX.PC.1.STACK.2.CODE.1.ADDR.0.INSTR.x.fuzz", "a signal we do not know");
+    assert_int_equal(harvest(w, &h, true), 1);
+    assert_true(h.finds[0].kind == FIND_CRASH && h.finds[0].signal == 0);
+    harvest_free(&h);
 }
 
 static void of_one_place_only_a_few_crashes_are_kept(void **state)
@@ -203,6 +326,25 @@ static void of_one_place_only_a_few_crashes_are_kept(void **state)
     put(w, "crash", "SIGSEGV.PC.1.STACK.2.CODE.1.ADDR.ff.INSTR.x.fuzz", "later");
     assert_int_equal(harvest(w, &h, true), 0);
     harvest_free(&h);
+}
+
+/* Each place is counted apart, wherever its names sort. */
+static void places_are_counted_apart(void **state)
+{
+    struct world *w = *state;
+    struct harvest h;
+    char name[128];
+    size_t kept = 0;
+    for (const char *place = "5917"; *place; place++, kept += 3) {
+        for (int i = 0; i < 5; i++) {
+            snprintf(name, sizeof name, "SIGSEGV.PC.%c.STACK.2.CODE.1.ADDR.%x.INSTR.x.fuzz", *place,
+                     i + 1);
+            put(w, "crash", name, name);
+        }
+        assert_int_equal(harvest(w, &h, true), 3);
+        harvest_free(&h);
+        assert_int_equal(files_in(w, "crash"), kept + 3);
+    }
 }
 
 static void each_input_is_offered_once(void **state)
@@ -257,6 +399,12 @@ int main(void)
         T(echoes_of_what_we_gave_are_no_finds),
         T(crashes_and_hangs_are_told_apart),
         T(of_one_place_only_a_few_crashes_are_kept),
+        T(places_are_counted_apart),
+        T(finds_come_in_their_order),
+        T(what_comes_after_a_loss_is_new),
+        T(a_list_that_cannot_be_written_costs_nothing),
+        T(nothing_found_is_nothing_written),
+        T(many_are_harvested_once),
         T(each_input_is_offered_once),
         T(a_delivery_cut_by_a_kill_is_completed_or_dropped),
         T(an_input_above_its_limit_is_not_offered),

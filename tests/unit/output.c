@@ -48,8 +48,8 @@ static void print(const char *text)
 
 static void count_line(void *arg, const char *text)
 {
-    (void)arg;
-    (void)text;
+    assert_ptr_equal(arg, &lines);
+    assert_non_null(strstr("red and\tplain,[D] noise,no end", text));
     lines++;
 }
 
@@ -69,11 +69,21 @@ static void lines_have_no_colours(void **state)
 {
     (void)state;
     o.on_line = count_line;
+    o.arg = &lines;
     o.noise = "[D]";
     print("\033[1;31mred\033[0m and\tplain\r\n\n[D] noise\nno end");
     output_close(&o);
     assert_string_equal(logged("log"), "red and\tplain\nno end\n");
     assert_int_equal(lines, 3); /* who listens hears the noise too */
+}
+
+/* A sequence ends with a letter, whichever. */
+static void escape_sequences_are_dropped(void **state)
+{
+    (void)state;
+    print("1\033[2Aa\n2\033[1;2Zb\n3\033[3ac\n4\033[?25zd\n5\033[@[`{em\n");
+    output_close(&o);
+    assert_string_equal(logged("log"), "1a\n2b\n3c\n4d\n5m\n");
 }
 
 static void the_reason_of_an_end_is_kept(void **state)
@@ -86,6 +96,33 @@ static void the_reason_of_an_end_is_kept(void **state)
     assert_string_equal(o.last, "[-] PROGRAM ABORT : no forkserver");
 }
 
+/* Each of the words by which fuzzers say why they end; the last such line counts, noise or not. */
+static void reasons_have_words(void **state)
+{
+    static const char *const bad[] = {"[-] PROGRAM ABORT", "[-]  SYSTEM ERROR : x", "[F] no",
+                                      "Fatal: x", "ERROR: x"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        print("ABORT earlier\n");
+        print(bad[i]);
+        print("\nlast\n");
+        output_close(&o);
+        assert_string_equal(o.last, bad[i]);
+        assert_int_equal(drop(state), 0);
+        assert_int_equal(make(state), 0);
+    }
+    o.noise = "[D]";
+    print("one\n[D] two\n");
+    output_close(&o);
+    assert_string_equal(o.last, "one");
+    assert_int_equal(drop(state), 0);
+    assert_int_equal(make(state), 0);
+    o.noise = "[D]";
+    print("one\n[D] ABORT\n\001two\037\x7f\n");
+    output_close(&o);
+    assert_string_equal(o.last, "[D] ABORT");
+    assert_string_equal(logged("log"), "one\ntwo\x7f\n");
+}
+
 static void without_a_reason_it_is_the_last_line(void **state)
 {
     (void)state;
@@ -94,11 +131,13 @@ static void without_a_reason_it_is_the_last_line(void **state)
     assert_string_equal(o.last, "two");
 }
 
+/* Of a file that its owner may read and write, and nobody can execute. */
 static off_t size_of(const char *name)
 {
     char *file = fs_join(dir, name);
     struct stat st;
     off_t n = stat(file, &st) < 0 ? -1 : st.st_size;
+    assert_true(n < 0 || (st.st_mode & 0711) == 0600);
     free(file);
     return n;
 }
@@ -124,6 +163,25 @@ static void the_log_is_bounded(void **state)
     assert_int_equal(fs_read(path, &b, NULL), 0);
     assert_memory_equal(b.p + b.len - 100, text, 100);
     buf_free(&b);
+}
+
+/* 1,024 lines of 64 bytes fill the half to the last byte. */
+static void a_full_log_is_not_too_long(void **state)
+{
+    (void)state;
+    char text[65];
+    snprintf(text, sizeof text, "%063d\n", 1);
+    for (int i = 0; i < 1024; i++) {
+        print(text);
+        if (i % 100 == 99)
+            loop_step(loop, NS_PER_S);
+    }
+    while (o.written < 64 << 10)
+        loop_step(loop, NS_PER_S);
+    assert_true(size_of("log") == 64 << 10 && size_of("log.1") == -1);
+    print("more\n");
+    output_close(&o);
+    assert_true(size_of("log") == 0 && size_of("log.1") == (64 << 10) + 5);
 }
 
 /* What was in the log counts: a new life goes on behind it. */
@@ -165,9 +223,12 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
         T(lines_have_no_colours),
+        T(escape_sequences_are_dropped),
         T(the_reason_of_an_end_is_kept),
+        T(reasons_have_words),
         T(without_a_reason_it_is_the_last_line),
         T(the_log_is_bounded),
+        T(a_full_log_is_not_too_long),
         T(a_new_life_goes_on_behind_it),
         T(a_long_line_is_cut),
         T(an_end_is_no_interruption),

@@ -83,10 +83,16 @@ static void refusals_say_what_there_is(void **state)
 static void facts_by_name(void **state)
 {
     (void)state;
+    struct buf all = BUF_INIT(4096), names = BUF_INIT(4096);
+    fuzzer_list(FAMILY_NONE, " ", &all);
     for (const char *const *name = fuzzer_names(); *name; name++) {
         assert_int_not_equal(fuzzer_family(*name), FAMILY_NONE);
         assert_non_null(fuzzer_cycle(*name));
+        buf_printf(&names, "%s%s", names.len ? " " : "", *name);
     }
+    assert_string_equal(names.p, all.p);
+    buf_free(&all);
+    buf_free(&names);
     assert_int_equal(fuzzer_family("rare"), FAMILY_AFL);
     assert_int_equal(fuzzer_family("paper"), FAMILY_NONE);
     assert_null(fuzzer_cycle("nobody"));

@@ -19,7 +19,8 @@
 
 /* How it behaves; all zero but the times is a good one. */
 static struct {
-    bool never_ready, never_parks, never_ends, dies, killed, cannot_start, cannot_take;
+    bool never_ready, never_parks, never_ends, dies, killed, cannot_start, cannot_take, cannot_go,
+        unreadable, imported;
     int64_t cpu_ns;   /* in the pause */
     uint64_t execs;   /* in each turn */
     int takes_in, n;  /* takes the input so often in that turn */
@@ -38,6 +39,7 @@ static struct {
     uint64_t batch;
     int64_t caps;
     char input[64];
+    size_t input_size;
     bool freed;
 } k;
 
@@ -80,6 +82,7 @@ static int deliver(struct instance *in, uint64_t batch, const struct input *v, s
     assert_int_equal(n, 1);
     k.given++;
     k.batch = batch;
+    k.input_size = v->size;
     snprintf(k.input, sizeof k.input, "%.*s", (int)v->size, (const char *)v->data);
     return play.cannot_take ? err_set(e, -EIO, "no room") : 0;
 }
@@ -87,7 +90,8 @@ static int deliver(struct instance *in, uint64_t batch, const struct input *v, s
 static int resume(struct instance *in, const struct turn_quota *q, int cpu, struct err *e)
 {
     (void)cpu;
-    (void)e;
+    if (play.cannot_go)
+        return err_set(e, -EIO, "stuck");
     bool takes = ++k.turns == play.takes_in;
     k.caps += q->cap_ns;
     in->report = (struct turn_report){
@@ -102,10 +106,11 @@ static int resume(struct instance *in, const struct turn_quota *q, int cpu, stru
 static int harvest(struct instance *in, struct harvest *h, struct err *e)
 {
     (void)in;
-    (void)e;
+    if (play.unreadable)
+        return err_set(e, -EIO, "no such letters");
     for (int i = 0; play.find && i <= play.more; i++) {
         size_t size = strlen(i ? k.input : play.find);
-        harvest_add(h, (struct find){.kind = FIND_SEED,
+        harvest_add(h, (struct find){.kind = play.imported ? FIND_IMPORTED : FIND_SEED,
                                      .data = xmemdup(i ? k.input : play.find, size),
                                      .size = size,
                                      .name = play.name ? xstrdup(play.name) : NULL});
@@ -243,7 +248,8 @@ static void a_good_one_passes(void **state)
     assert_int_equal(k.first_size, 3);
     assert_int_equal(k.given, 1);
     assert_int_equal(k.batch, 1);
-    assert_non_null(strstr(k.input, "carol self-test"));
+    assert_string_equal(k.input, "carol self-test input\n");
+    assert_int_equal(k.input_size, strlen(k.input));
 }
 
 static void it_has_so_many_tries(void **state)
@@ -304,6 +310,16 @@ static void what_it_must_not_do(void **state)
     anew(state);
     play.cannot_take = true;
     fails("could not be given to it: no room");
+    anew(state);
+    play.cannot_go = true;
+    fails("it cannot be resumed: stuck");
+    anew(state);
+    play.unreadable = true;
+    fails("its finds cannot be read: no such letters");
+    anew(state);
+    play.find = "carol self-test input\n", play.imported = true; /* it says that it is ours */
+    test_it();
+    assert_true(got.r.ok);
 }
 
 /* 30 ms and a twentieth of the pause. */
