@@ -192,25 +192,26 @@ class Afl(Side):
 
 # ---- measuring ----
 
-def edges_of(a, out, files):
-    """Neutral edges of all these files together."""
+def new_edges(a, out, files):
+    """For each of these files the neutral edges that none before it covers."""
     if not files:
-        return 0
+        return []
     with tempfile.TemporaryDirectory(dir=a.output) as tmp:
         for i, f in enumerate(files):
             os.symlink(f, Path(tmp) / f"{i:06d}")
-        text = call(a.carol, "cover", "-b", out, "-j", a.cores if a.cores > 1 else 2, tmp + "/")
-    return int(re.search(r"^(\d+) of \d+ edges", text, re.M)[1])
+        done = subprocess.run([str(a.carol), "cover", "-b", str(out), "-j", "2", "--json", tmp + "/"], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise RuntimeError(f"carol cover: exit {done.returncode}\n{done.stderr[-2000:]}")
+    return [i["new"] for i in json.loads(done.stdout)["inputs"]]
 
 
 def curve(a, out, found):
-    points = []
-    for i in range(1, MOMENTS + 1):
-        until = a.seconds * i / MOMENTS
-        now = [p for at, p in found if at <= until or i == MOMENTS]
-        same = points and len(now) == points[-1][0]
-        points.append((len(now), points[-1][1] if same else edges_of(a, out, now)))
-    return [e for _, e in points]
+    """Edges at each moment of [(seconds, file)]."""
+    found = sorted(found, key=lambda f: f[0])
+    new = new_edges(a, out, [p for _, p in found])
+    return [sum(n for (at, _), n in zip(found, new) if at <= a.seconds * i / MOMENTS or i == MOMENTS)
+            for i in range(1, MOMENTS + 1)]
 
 
 def area(seed_edges, points):
@@ -266,7 +267,7 @@ def pair(a, target, out, seeds, trial):
     dir_.mkdir(parents=True)
     sides, load, rows = plan_sides(a, trial), os.getloadavg()[0], []
     done = run_sides(a, dir_, sides, out, seeds, trial)
-    seed_edges = edges_of(a, out, sorted(seeds.iterdir()))
+    seed_edges = sum(new_edges(a, out, sorted(seeds.iterdir())))
     for name, _, cpus in sides:
         side, used = done[name]
         with tempfile.TemporaryDirectory(dir=a.output) as tmp:
