@@ -142,18 +142,18 @@ class Carol(Side):
 
 
 class Afl(Side):
-    """afl-fuzz as its manual says: alone, or -M and -S, one instance per core."""
+    """afl-fuzz as its manual says, with its own time limit: alone, or -M and -S, one instance per core."""
     ENV = {"AFL_NO_UI": "1", "AFL_NO_AFFINITY": "1", "AFL_SKIP_CPUFREQ": "1", "AFL_NO_CRASH_README": "1",
            "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1", "AFL_FORKSRV_INIT_TMOUT": "30000"}
 
     def __init__(self, a, dir_, cpus, out, seeds, _trial):
         program, size, m = family(out, "afl")
-        words = [a.engines / "afl/afl-fuzz", "-i", seeds, "-o", dir_ / "out", "-t", "1000", "-m", "2048"]
+        words = [a.engines / "afl/afl-fuzz", "-i", seeds, "-o", dir_ / "out", "-m", "2048"]
         dict_ = m.get("dict")
         if dict_:
             shutil.copy(out / dict_, dir_.parent / "dict")
             words += ["-x", dir_.parent / "dict"]
-        env = {**self.ENV, "AFL_MAP_SIZE": str(max(size, 65536)), "AFL_HANG_TMOUT": "1000"}
+        env = {**self.ENV, "AFL_MAP_SIZE": str(max(size, 65536))}
         if a.rival == "cmplog":
             words += ["-c", family(out, "cmplog")[0]]
         cores, self.more = sorted(cpus), []

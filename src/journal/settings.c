@@ -58,7 +58,11 @@ const struct setting settings_table[] = {
      .lo = (uint64_t)16 << 20, .hi = UINT64_MAX,
      .help = "address space of a target: 512M, 2G (default: 2G)"},
     {"timeout_ms", SET_U32, AT(timeout_ms), "timeout", 'T', "MS", .preset = "1000", .lo = 1,
-     .hi = 600000, .help = "per input (default: 1000)"},
+     .hi = 600000, .help = "what takes longer is a hang (default: 1000)"},
+    {"exec_ms", SET_U32, AT(exec_ms), "exec-limit", 0, "MS", .preset = "0", .hi = 600000,
+     .later = true,
+     .help = "fuzzers give a run up after this long; at most --timeout\n"
+             "(default, or 0: five times the slowest seed, at least 20)"},
     {"args", SET_WORDS, AT(args)},
     {NULL, SET_TIME, AT(plateau_ns), "stop-on-plateau", 0, "TIME", .hi = INT64_MAX, .again = true,
      .help = "end after that long without a new edge"},
@@ -193,6 +197,13 @@ int settings_defaults(struct settings *s, struct err *e)
         if (settings_table[i].preset)
             rc = settings_set(s, &settings_table[i], settings_table[i].preset, e);
     return rc;
+}
+
+uint32_t settings_exec_ms(const struct settings *s, uint32_t slowest_us)
+{
+    uint64_t steps = ((uint64_t)slowest_us * 5 + 19999) / 20000;
+    uint64_t ms = s->exec_ms ? s->exec_ms : 20 * (steps ? steps : 1);
+    return ms < s->timeout_ms ? (uint32_t)ms : s->timeout_ms;
 }
 
 int64_t settings_turn(int64_t budget_ns, int jobs)

@@ -37,7 +37,8 @@ struct settings {
     int64_t turn_ns;   /* T_I; 0 until settings_resolve: by the budget */
     uint64_t seed;
     uint64_t mem_bytes;
-    uint32_t timeout_ms;
+    uint32_t timeout_ms; /* a hang takes longer */
+    uint32_t exec_ms;    /* a fuzzer gives a run up after this long; 0: by the seeds */
     struct strv args; /* of a main() program, with @@ */
     enum reward_kind reward;
     enum share_kind share;
@@ -93,6 +94,9 @@ CAROL_MUST_CHECK int settings_set(struct settings *s, const struct setting *st, 
 /* T_I where the user leaves it open: the budget of all workers in 4,320 turns, between 2 s and 120 s (the
  * paper's day on six cores gives 120 s); no end counts as a day. */
 int64_t settings_turn(int64_t budget_ns, int jobs);
+/* After how many ms a fuzzer gives a run up (METHOD R22a): exec_ms, or five times what the slowest seed took, in steps
+ * of 20 ms; never more than timeout_ms. */
+uint32_t settings_exec_ms(const struct settings *s, uint32_t slowest_us);
 /* Check the scheduler and its options, and put the values in force into params, so that the record names every
  * constant the campaign was decided with; decide the length of a turn. */
 CAROL_MUST_CHECK int settings_resolve(struct settings *s, const struct table *t, struct err *e);

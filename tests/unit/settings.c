@@ -162,6 +162,23 @@ static void the_length_of_a_turn_follows_the_budget(void **state)
     assert_int_equal(settings_turn(7 * 86400 * NS_PER_S, 64), 120 * NS_PER_S);
 }
 
+/* METHOD R22a */
+static void slow_runs_are_given_up_by_the_seeds(void **state)
+{
+    (void)state;
+    struct settings s = {.timeout_ms = 1000};
+    assert_int_equal(settings_exec_ms(&s, 0), 20);
+    assert_int_equal(settings_exec_ms(&s, 4000), 20);
+    assert_int_equal(settings_exec_ms(&s, 4001), 40);
+    assert_int_equal(settings_exec_ms(&s, 100000), 500);
+    assert_int_equal(settings_exec_ms(&s, 900000), 1000);
+    assert_int_equal(settings_exec_ms(&s, UINT32_MAX), 1000);
+    s.exec_ms = 77;
+    assert_int_equal(settings_exec_ms(&s, 900000), 77);
+    s.timeout_ms = 50;
+    assert_int_equal(settings_exec_ms(&s, 0), 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +187,7 @@ int main(void)
         cmocka_unit_test(every_option_is_in_the_help),
         cmocka_unit_test(the_command_line_is_checked),
         cmocka_unit_test(the_length_of_a_turn_follows_the_budget),
+        cmocka_unit_test(slow_runs_are_given_up_by_the_seeds),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
