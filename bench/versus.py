@@ -29,8 +29,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MOMENTS = 10
-PNG_SEEDS = 12  # the smallest of libpng's own
-GRACE = 120     # seconds that Carol may need beyond its budget
+# where the seeds of a target are in its sources, and how many of them, the smallest first, are taken
+TARGETS = {"xml": ("seeds/*", None), "png": ("libpng/contrib/pngsuite/*.png", 12),
+           "jpeg": ("seeds/*", None), "sql": ("seeds/*", None)}
+GRACE = 120  # seconds that Carol may need beyond its budget
 FIELDS = ["name", "options", "rival", "cores", "seconds", "target", "trial", "side", "cpus", "seed_edges", "edges",
           "gain", "area", "inputs", "execs", "cpu_s", "load", "curve"]
 
@@ -67,8 +69,8 @@ def build(a, name):
 
 
 def choose_seeds(name, src, seeds):
-    found = sorted((src / "seeds").glob("*")) if name == "xml" else \
-        sorted((src / "libpng/contrib/pngsuite").glob("*.png"), key=lambda p: (p.stat().st_size, p.name))[:PNG_SEEDS]
+    where, most = TARGETS[name]
+    found = sorted(src.glob(where), key=lambda p: (p.stat().st_size, p.name))[:most]
     if not found:
         raise Missing(f"seeds of {name}")
     shutil.rmtree(seeds, ignore_errors=True)
@@ -334,7 +336,7 @@ def arguments():
                                 usage="versus.py [options] [-- OPTIONS of carol fuzz]")
     p.add_argument("-o", "--output", type=Path, default=ROOT / "build/versus")
     p.add_argument("-n", "--name", default="default", help="of this comparison; results are NAME.csv and NAME/")
-    p.add_argument("--targets", default="xml,png")
+    p.add_argument("--targets", default="xml,png", help=f"some of {', '.join(TARGETS)} (default: %(default)s)")
     p.add_argument("--trials", type=int, default=3)
     p.add_argument("--seconds", type=int, default=600)
     p.add_argument("--cores", type=int, default=1)
@@ -350,7 +352,7 @@ def arguments():
     a.engines = Path(os.environ.get("CAROL_ENGINES", a.carol.resolve().parent / "engines"))
     if len(a.cpus) < 2 or a.cores > len(a.cpus):
         p.error("two cores are needed, and as many as --cores says")
-    if unknown := set(a.targets.split(",")) - {"xml", "png"}:
+    if unknown := set(a.targets.split(",")) - set(TARGETS):
         p.error(f"no such target: {', '.join(sorted(unknown))}")
     if not re.fullmatch(r"[A-Za-z0-9._+-]+", a.name) or min(a.trials, a.seconds, a.cores) < 1:
         p.error("a name is made of letters, digits and ._+-; trials, seconds and cores are positive")
