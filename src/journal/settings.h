@@ -50,6 +50,7 @@ struct settings {
     bool stop_on_crash;
     char *engines;
     bool quiet;
+    bool paper; /* what was not given is as in the paper (settings_paper) */
 };
 
 enum setting_kind {
@@ -79,15 +80,18 @@ struct setting {
     int letter;         /* -x; 0: none */
     const char *arg;    /* what the help calls its value; NULL: it has none */
     const char *preset; /* the default as typed; NULL: none, or decided in the code */
+    const char *paper;  /* what --paper makes of it; NULL: the same */
     uint64_t lo, hi;    /* of numbers and times (ns) */
     bool again;         /* may be given with --resume */
-    bool later;         /* older records lack it: the preset is what they were made with */
+    bool later;         /* older records lack it: they were made as in the paper */
     const char *help;
 };
 extern const struct setting settings_table[];
 extern const size_t settings_count;
 
 CAROL_MUST_CHECK int settings_defaults(struct settings *s, struct err *e);
+/* The paper's configuration where it differs from the defaults.  The roster is the caller's business. */
+CAROL_MUST_CHECK int settings_paper(struct settings *s, struct err *e);
 /* A value as typed; lists grow. */
 CAROL_MUST_CHECK int settings_set(struct settings *s, const struct setting *st, const char *text,
                                   struct err *e);
