@@ -14,7 +14,6 @@
 #define CALIBRATION_NS INT64_C(10000000) /* what a request may wait for a calibration */
 #define STEPS_MOST 5000 /* entries passed over in a row on the way to one that is quick */
 #define HAVOC_WAIT_NS INT64_C(500000000) /* what imports may wait for a havoc stage, at first */
-#define PATIENT_NS INT64_C(2000000000)   /* the same for "patient" */
 #define ASK_PERCENT 6 /* afl-fuzz's default: how often havoc asks us for a mutation */
 
 enum way { WAY_HAVOC = 0, WAY_ADDRESS, WAY_FUZZ };
@@ -29,7 +28,6 @@ static struct {
     unsigned calibrating;            /* calls left in which nothing may be touched */
     int64_t calibration_ns;          /* when it began; 0: cannot be told */
     int64_t waiting_ns, patience_ns; /* imports wait for a havoc stage since, and may so long */
-    int64_t first_ns;                /* patience, at first */
     unsigned batch;                  /* executions since the last cycle (WAY_ADDRESS) */
     void *address;                   /* where the first call of all came from */
     void *caller;        /* and where that place was called from: afl-fuzz's calibration */
@@ -56,8 +54,7 @@ void *afl_custom_init(void *afl, unsigned seed)
         st.way = WAY_ADDRESS;
     else if (way && strcmp(way, "fuzz") == 0)
         st.way = WAY_FUZZ;
-    st.first_ns = way && strcmp(way, "patient") == 0 ? PATIENT_NS : HAVOC_WAIT_NS;
-    st.patience_ns = st.first_ns;
+    st.patience_ns = HAVOC_WAIT_NS;
     st.timeout_ns = (ms ? strtoll(ms, NULL, 10) : 1000) * 1000000;
     ctl_afl_on_init();
     unsetenv(CTL_AFL_ENV_IMPORT);
@@ -192,15 +189,14 @@ static bool is_wanted(const char *name)
 }
 
 /* Imports need a havoc stage, and the deterministic stage of one entry may take a quarter of an hour on a
- * slow target.  SIGUSR1 makes afl-fuzz put the entry off; each time the next may take twice as long.  An entry
- * put off in its CmpLog stage never gets another. */
+ * slow target.  SIGUSR1 makes afl-fuzz put the entry off; each time the next may take twice as long. */
 static void hurry_to_havoc(void *from)
 {
     if (st.way != WAY_HAVOC || from != st.address)
         return;
     if (st.armed || !ctl_import_pending()) {
         st.waiting_ns = 0;
-        st.patience_ns = st.first_ns;
+        st.patience_ns = HAVOC_WAIT_NS;
         st.hurry = false;
         return;
     }
@@ -247,7 +243,7 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
     if (ctl_parking_wanted() || !ctl_page->ready) {
         ctl_safe_point();
         st.last_ns = st.waiting_ns = 0;
-        st.patience_ns = st.first_ns;
+        st.patience_ns = HAVOC_WAIT_NS;
     }
     hurry_to_havoc(from);
     bool now = st.way == WAY_HAVOC ? st.armed : st.way == WAY_ADDRESS && may_replace_here(from);

@@ -6,8 +6,7 @@
  * calibrated (its speed is being measured) unless executions are slow.
  *
  * Ways of import, CAROL_CTL_IMPORT: "havoc" (the havoc stage asks us for a mutation: the buffer stays
- * and the next execution runs the import), "patient" (the same, but imports wait longer before a stage that is
- * in their way is cut short), "address" (MOpt calls no hook in its stage: any call from where the
+ * and the next execution runs the import), "address" (MOpt calls no hook in its stage: any call from where the
  * very first came), "fuzz" (the library's own afl_custom_fuzz takes imports by itself). */
 #ifndef CAROL_CTL_AFL_H
 #define CAROL_CTL_AFL_H

@@ -190,9 +190,7 @@ static void add_environment(struct live *lv, const struct afl_way *w, struct str
                                         NULL};
     for (size_t i = 0; fixed[i]; i++)
         strv_add(env, fixed[i]);
-    const struct manifest_family *family = lv->o.target->family;
-    uint64_t map = family[lv->arm->family].map_size, more = family[lv->arm->also].map_size;
-    map = more > map ? more : map;
+    uint64_t map = lv->o.target->family[lv->arm->family].map_size;
     if (map) /* saves 24 MB per instance against afl-fuzz's default */
         strv_addf(env, "AFL_MAP_SIZE=%llu", (unsigned long long)(map > MAP_MIN ? map : MAP_MIN));
     strv_addf(env, "AFL_HANG_TMOUT=%u", lv->o.timeout_ms);

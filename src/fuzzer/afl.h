@@ -1,4 +1,4 @@
-/* afl: what the arms on afl-fuzz share: directories, command line, imports, harvest.
+/* afl: what the five arms on afl-fuzz share: directories, command line, imports, harvest.
  *
  * DIR/in              the start corpus, files named s<id of the seed>
  * DIR/out/default     afl-fuzz's own output directory

@@ -209,7 +209,7 @@ static const struct row {
                         init_neutral},
     [FAMILY_ASAN] = {"asan", "libfuzzer", "address", "reports of defects", init_plain},
     [FAMILY_PLAIN] = {"plain", "libfuzzer", "none", "confirmation of defects", init_plain},
-    [FAMILY_CMPLOG] = {"cmplog", "afl", "none", "also afl-fuzz -c in 'carol bench'; only when named",
+    [FAMILY_CMPLOG] = {"cmplog", "afl", "none", "afl-fuzz -c in 'carol bench'; only when named",
                        init_afl, true},
     [FAMILY_LIBFUZZER] = {"libfuzzer", "libfuzzer", "none",
                           "libFuzzer in 'carol bench'; only when named", init_libfuzzer, true},

@@ -203,31 +203,12 @@ static void without_a_quick_entry_any_is_taken(void **state)
     assert_int_equal(havoc(12), 1);
 }
 
-/* Where an entry that is put off loses a stage for good, it is given longer. */
-static void a_patient_arm_puts_off_later(void **state)
-{
-    (void)state;
-    enum { A_SECOND = 50 }; /* executions */
-    pending = 1;
-    assert_true(select_entry(3));
-    assert_false(deterministic(A_SECOND));
-    pending = 0;
-    execute();
-    setenv(CTL_AFL_ENV_IMPORT, "patient", 1);
-    assert_non_null(afl_custom_init(NULL, 0));
-    pending = 1;
-    assert_true(select_entry(3));
-    assert_true(deterministic(A_SECOND));
-    assert_false(deterministic(4 * A_SECOND));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_imports_at_the_beginning_of_a_havoc_stage),
         cmocka_unit_test(an_entry_that_was_quick_once_holds_nothing_up),
         cmocka_unit_test(without_a_quick_entry_any_is_taken),
-        cmocka_unit_test(a_patient_arm_puts_off_later),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, setup, NULL);
