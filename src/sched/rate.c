@@ -19,13 +19,13 @@
 #define SLOWEST 0.05     /* a fuzzer without finds forgets twenty times as slowly */
 
 static const struct param params[] = {
-    {"half", PARAM_REAL, AT(half), 2.5, 0.1, 1e6, NULL,
+    {"half", PARAM_REAL, AT(half), 4, 0.1, 1e6, NULL,
      "own turns after which what a fuzzer found counts half"},
     {"evidence", PARAM_REAL, AT(evidence), 20, 0, 1e9, NULL,
      "that many recent edges of a fuzzer make it forget so quickly; with fewer it remembers longer"},
-    {"noise", PARAM_REAL, AT(noise), 0.7, 1e-6, 100, NULL,
+    {"noise", PARAM_REAL, AT(noise), 0.5, 1e-6, 100, NULL,
      "standard deviation of one turn's log rate; sets the width"},
-    {"idle", PARAM_REAL, AT(idle), 0.02, 0, 100, NULL,
+    {"idle", PARAM_REAL, AT(idle), 0.005, 0, 100, NULL,
      "added to the squared width for every turn of the campaign that a fuzzer sits out"},
     {"cap", PARAM_REAL, AT(cap), 3, 0, 100, NULL, "greatest width"},
     {"prior", PARAM_REAL, AT(prior), 1.5, -100, 100, NULL,

@@ -207,7 +207,7 @@ static void without_a_word_it_uses_all_cores(void **state)
     assert_int_equal(sched_getaffinity(0, sizeof may, &may), 0);
     assert_int_equal(settings_defaults(&s, &e), 0);
     assert_int_equal(s.jobs, CPU_COUNT(&may));
-    assert_string_equal(s.scheduler, "contextual");
+    assert_string_equal(s.scheduler, "rate");
     settings_free(&s);
     cpu_set_t one;
     CPU_ZERO(&one);

@@ -18,7 +18,7 @@ from contextual import inverse
 from oracle import Stream
 
 SIGNALS = 15
-DEFAULTS = {"half": 2.5, "evidence": 20, "noise": 0.7, "idle": 0.02, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.02, "explore": 1,
+DEFAULTS = {"half": 4, "evidence": 20, "noise": 0.5, "idle": 0.005, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.02, "explore": 1,
             "context": "none", "ridge": 10, "clamp": 5}
 
 
@@ -155,7 +155,7 @@ def scenario(out, seed, arms, workers, steps, turn_ns, text):
     opts = {k: v if k == "context" else float(v) for k, v in opts.items()}
     rng, rate, now = random.Random(seed), Rate(seed, arms, turn_ns / 1e9, opts), 0
     full = rate.o["context"] == "full"
-    out.append(f"rate {arms} {seed} {workers} {turn_ns} {text or 'half=2.5'}")
+    out.append(f"rate {arms} {seed} {workers} {turn_ns} {text or 'half=4'}")
     running = {}  # worker: what the outcome needs
     worth = [10 ** rng.uniform(-1, 2.5) for _ in range(arms)]
     for t in range(1, steps + 1):
