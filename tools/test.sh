@@ -16,6 +16,7 @@ ninja -C "$build" --quiet | { grep -v '^ninja: no work to do' || true; }
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 rm -f "$build/meson-logs/testlog.json"
 code=0
-meson test -C "$build" --no-rebuild --print-errorlogs "$@" || code=$?
+# One more than there are cores: the tests wait for fuzzers half of the time.
+meson test -C "$build" --no-rebuild --print-errorlogs --num-processes $(($(nproc) + 1)) "$@" || code=$?
 tools/count-tests.py "$build/meson-logs/testlog.json" || code=1
 exit "$code"
