@@ -35,7 +35,9 @@ struct member {
     struct campaign *c;
     struct instance *in;
     int64_t row; /* its number in the store; 0: not there yet */
-    int arm, number;
+    int arm;     /* whose turn was its last */
+    int host;    /* the first arm of those that share it */
+    int number;
     bool started;      /* it has a directory of its own to go on from */
     bool owed;         /* the store may have claims for it whose delivery nobody noted */
     struct slot *slot; /* NULL: idle */
@@ -92,7 +94,7 @@ struct campaign {
     int n_slots;
     struct slot *slots;
     struct member *members;
-    int n_members[SCHED_MAX_ARMS];
+    int n_members[SCHED_MAX_ARMS]; /* this and the next by host */
     struct idle idle[SCHED_MAX_ARMS];
     int deaths_in_row[SCHED_MAX_ARMS];
 
@@ -150,6 +152,9 @@ int turn_measure(struct turn *t, struct err *e);
 int turn_commit(struct turn *t, struct err *e);
 
 /* pool.c */
+/* The first of the arms that have the same instances as this one; itself unless they are fused. */
+int arm_host(const struct campaign *c, int arm);
+const char *arm_instances(const struct campaign *c, int arm); /* the name these go by */
 struct member *pool_take(struct campaign *c, int arm, struct err *e);
 struct member *pool_add(struct campaign *c, const struct store_instance *row, struct err *e);
 void pool_give_back(struct campaign *c, struct member *m);

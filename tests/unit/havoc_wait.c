@@ -51,6 +51,10 @@ void ctl_add_cycle(void)
 {
 }
 
+void ctl_drop_cycle(void)
+{
+}
+
 bool ctl_import_pending(void)
 {
     return pending > 0;
