@@ -150,10 +150,11 @@ static void late_finds_are_of_the_last_mode(void **state)
     }
     assert_in_range(ask("SELECT count(*) FROM turns WHERE state = 5 AND instance = 1"), 4, 8);
     assert_true(ask("SELECT count(DISTINCT arm) FROM turns WHERE state = 5 AND instance = 1") > 1);
-    assert_int_equal(ask("SELECT count(*) FROM turns l WHERE l.state = 5 AND l.arm <> (SELECT t.arm "
-                         "FROM turns t WHERE t.instance = l.instance AND t.id BETWEEN 1 AND "
-                         "l.at_decision ORDER BY t.id DESC LIMIT 1)"),
-                     0);
+    assert_int_equal(
+        ask("SELECT count(*) FROM turns l WHERE l.state = 5 AND l.arm <> (SELECT t.arm "
+            "FROM turns t WHERE t.instance = l.instance AND t.id BETWEEN 1 AND "
+            "l.at_decision ORDER BY t.id DESC LIMIT 1)"),
+        0);
     replays(&f);
     fakes_free(&f);
 }
