@@ -29,8 +29,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MOMENTS = 10
-PNG_SEEDS = 12  # the smallest of libpng's own
-GRACE = 120     # seconds that Carol may need beyond its budget
+# where the seeds of a target are in its sources, and how many of them, the smallest first, are taken
+TARGETS = {"xml": ("seeds/*", None), "png": ("libpng/contrib/pngsuite/*.png", 12),
+           "jpeg": ("seeds/*", None), "sql": ("seeds/*", None)}
+GRACE = 120  # seconds that Carol may need beyond its budget
 FIELDS = ["name", "options", "rival", "cores", "seconds", "target", "trial", "side", "cpus", "seed_edges", "edges",
           "gain", "area", "inputs", "execs", "cpu_s", "load", "curve"]
 
@@ -67,8 +69,8 @@ def build(a, name):
 
 
 def choose_seeds(name, src, seeds):
-    found = sorted((src / "seeds").glob("*")) if name == "xml" else \
-        sorted((src / "libpng/contrib/pngsuite").glob("*.png"), key=lambda p: (p.stat().st_size, p.name))[:PNG_SEEDS]
+    where, most = TARGETS[name]
+    found = sorted(src.glob(where), key=lambda p: (p.stat().st_size, p.name))[:most]
     if not found:
         raise Missing(f"seeds of {name}")
     shutil.rmtree(seeds, ignore_errors=True)
@@ -142,18 +144,18 @@ class Carol(Side):
 
 
 class Afl(Side):
-    """afl-fuzz as its manual says: alone, or -M and -S, one instance per core."""
+    """afl-fuzz as its manual says, with its own time limit: alone, or -M and -S, one instance per core."""
     ENV = {"AFL_NO_UI": "1", "AFL_NO_AFFINITY": "1", "AFL_SKIP_CPUFREQ": "1", "AFL_NO_CRASH_README": "1",
            "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1", "AFL_FORKSRV_INIT_TMOUT": "30000"}
 
     def __init__(self, a, dir_, cpus, out, seeds, _trial):
         program, size, m = family(out, "afl")
-        words = [a.engines / "afl/afl-fuzz", "-i", seeds, "-o", dir_ / "out", "-t", "1000", "-m", "2048"]
+        words = [a.engines / "afl/afl-fuzz", "-i", seeds, "-o", dir_ / "out", "-m", "2048"]
         dict_ = m.get("dict")
         if dict_:
             shutil.copy(out / dict_, dir_.parent / "dict")
             words += ["-x", dir_.parent / "dict"]
-        env = {**self.ENV, "AFL_MAP_SIZE": str(max(size, 65536)), "AFL_HANG_TMOUT": "1000"}
+        env = {**self.ENV, "AFL_MAP_SIZE": str(max(size, 65536))}
         if a.rival == "cmplog":
             words += ["-c", family(out, "cmplog")[0]]
         cores, self.more = sorted(cpus), []
@@ -192,25 +194,26 @@ class Afl(Side):
 
 # ---- measuring ----
 
-def edges_of(a, out, files):
-    """Neutral edges of all these files together."""
+def new_edges(a, out, files):
+    """For each of these files the neutral edges that none before it covers."""
     if not files:
-        return 0
+        return []
     with tempfile.TemporaryDirectory(dir=a.output) as tmp:
         for i, f in enumerate(files):
             os.symlink(f, Path(tmp) / f"{i:06d}")
-        text = call(a.carol, "cover", "-b", out, "-j", a.cores if a.cores > 1 else 2, tmp + "/")
-    return int(re.search(r"^(\d+) of \d+ edges", text, re.M)[1])
+        done = subprocess.run([str(a.carol), "cover", "-b", str(out), "-j", "2", "--json", tmp + "/"], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise RuntimeError(f"carol cover: exit {done.returncode}\n{done.stderr[-2000:]}")
+    return [i["new"] for i in json.loads(done.stdout)["inputs"]]
 
 
 def curve(a, out, found):
-    points = []
-    for i in range(1, MOMENTS + 1):
-        until = a.seconds * i / MOMENTS
-        now = [p for at, p in found if at <= until or i == MOMENTS]
-        same = points and len(now) == points[-1][0]
-        points.append((len(now), points[-1][1] if same else edges_of(a, out, now)))
-    return [e for _, e in points]
+    """Edges at each moment of [(seconds, file)]."""
+    found = sorted(found, key=lambda f: f[0])
+    new = new_edges(a, out, [p for _, p in found])
+    return [sum(n for (at, _), n in zip(found, new) if at <= a.seconds * i / MOMENTS or i == MOMENTS)
+            for i in range(1, MOMENTS + 1)]
 
 
 def area(seed_edges, points):
@@ -266,7 +269,7 @@ def pair(a, target, out, seeds, trial):
     dir_.mkdir(parents=True)
     sides, load, rows = plan_sides(a, trial), os.getloadavg()[0], []
     done = run_sides(a, dir_, sides, out, seeds, trial)
-    seed_edges = edges_of(a, out, sorted(seeds.iterdir()))
+    seed_edges = sum(new_edges(a, out, sorted(seeds.iterdir())))
     for name, _, cpus in sides:
         side, used = done[name]
         with tempfile.TemporaryDirectory(dir=a.output) as tmp:
@@ -333,7 +336,7 @@ def arguments():
                                 usage="versus.py [options] [-- OPTIONS of carol fuzz]")
     p.add_argument("-o", "--output", type=Path, default=ROOT / "build/versus")
     p.add_argument("-n", "--name", default="default", help="of this comparison; results are NAME.csv and NAME/")
-    p.add_argument("--targets", default="xml,png")
+    p.add_argument("--targets", default="xml,png", help=f"some of {', '.join(TARGETS)} (default: %(default)s)")
     p.add_argument("--trials", type=int, default=3)
     p.add_argument("--seconds", type=int, default=600)
     p.add_argument("--cores", type=int, default=1)
@@ -349,7 +352,7 @@ def arguments():
     a.engines = Path(os.environ.get("CAROL_ENGINES", a.carol.resolve().parent / "engines"))
     if len(a.cpus) < 2 or a.cores > len(a.cpus):
         p.error("two cores are needed, and as many as --cores says")
-    if unknown := set(a.targets.split(",")) - {"xml", "png"}:
+    if unknown := set(a.targets.split(",")) - set(TARGETS):
         p.error(f"no such target: {', '.join(sorted(unknown))}")
     if not re.fullmatch(r"[A-Za-z0-9._+-]+", a.name) or min(a.trials, a.seconds, a.cores) < 1:
         p.error("a name is made of letters, digits and ._+-; trials, seconds and cores are positive")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Carol against bare afl-fuzz on libxml2 and libpng: gain over the seeds and area under the curve, in pairs.
+# Carol against bare afl-fuzz on real libraries: gain over the seeds and area under the curve, in pairs.
 #
 #   bench/versus.sh [options] [-- OPTIONS of carol fuzz]     CAROL=path of carol
 #   bench/versus.sh --name equal --seconds 120 --trials 4 -- --scheduler equal
@@ -8,5 +8,9 @@
 # measuring; there are three per target.  It can be stopped at any time: the same command goes on.  Results are
 # in build/versus/NAME.csv.  --cores 2: two cores a side, one side after the other, afl-fuzz with -M and -S.
 # --rival cmplog: afl-fuzz with a CmpLog build.
+#
+# The targets are libxml2 and libpng (--targets xml,png), on which Carol may be tuned, and two hold-outs,
+# libjpeg-turbo and SQLite (--targets jpeg,sql).  Look at the hold-outs only to see whether what helped on the
+# other two holds in general; choose nothing by them.  SQLite needs tclsh (package tcl) to be built.
 set -euo pipefail
 exec python3 "$(dirname "$0")/versus.py" "$@"

@@ -39,8 +39,8 @@ say "   $carol build -o $demo/target --src examples/tote -- examples/tote/build.
 $carol build -o "$demo/target" --src examples/tote -- examples/tote/build.sh
 
 step "2. The campaign: $(nproc) cores, $seconds s, turns of 3 s:"
-say "   $carol fuzz -b $demo/target -i examples/tote/seeds -o $demo/campaign -d ${seconds}s --turn 3s"
-$carol fuzz -b "$demo/target" -i examples/tote/seeds -o "$demo/campaign" -d "${seconds}s" --turn 3s
+say "   $carol fuzz -b $demo/target -i examples/tote/seeds -o $demo/campaign -d ${seconds}s --turn 3s --paper"
+$carol fuzz -b "$demo/target" -i examples/tote/seeds -o "$demo/campaign" -d "${seconds}s" --turn 3s --paper
 
 asan=$(find "$demo/target/asan" -type f -perm -u+x | sed -n 1p)
 step "3. Crashing inputs (at most $looked_at) on the AddressSanitizer build, counted by fault and place:"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Brings the Debian sources of a bench target and lays them out for `carol build`.
 #
-#   bench/targets/fetch.sh png|xml DIR      DIR gets the sources, the harness and build.sh
+#   bench/targets/fetch.sh png|xml|jpeg|sql DIR      DIR gets the sources, the harness and build.sh
 #
 # Source packages are asked for with a private apt configuration made from the machine's own mirrors;
 # nothing under /etc or /var is changed.  Exit 3 when they cannot be had.
@@ -13,17 +13,21 @@ dir=${2:-}
 case $name in
 png) packages=(zlib=zlib=1:1.2.13.dfsg-1 libpng=libpng1.6=1.6.39-2+deb12u5) ;;
 xml) packages=(libxml2=libxml2=2.9.14+dfsg-1.3~deb12u6) ;;
-*) echo "usage: fetch.sh png|xml DIR" >&2; exit 2 ;;
+jpeg) packages=(libjpeg=libjpeg-turbo=1:2.1.5-2) ;;
+sql) packages=(sqlite=sqlite3=3.40.1-2+deb12u2) ;;
+*) dir= ;;
 esac
-[[ -n $dir ]] || { echo "usage: fetch.sh png|xml DIR" >&2; exit 2; }
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/carol/sources
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+[[ -n $dir ]] || { echo "usage: fetch.sh png|xml|jpeg|sql DIR" >&2; exit 2; }
 
 missing() {
     echo "fetch: $1; the bench targets from Debian sources are skipped" >&2
     exit 3
 }
+
+[[ $name != sql ]] || command -v tclsh >/dev/null || missing "tclsh (package tcl) is not here"
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/carol/sources
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
 
 # apt with sources, lists and cache of its own
 private_apt() {
@@ -70,4 +74,5 @@ for entry in "${packages[@]}"; do
     bring "$package" "$version"
     cp -r "$cache/$package-$version" "$dir/$into"
 done
+rm -rf "$dir"/sqlite/{test,www} # 120 MB that no build needs
 cp -r "$here/$name/." "$dir/"

@@ -49,17 +49,15 @@ static void afl_environment(const struct rival_start *s, struct strv *env)
              more = s->target->family[FAMILY_CMPLOG].map_size;
     map = more > map ? more : map;
     strv_addf(env, "AFL_MAP_SIZE=%llu", (unsigned long long)(map > MAP_MIN ? map : MAP_MIN));
-    strv_addf(env, "AFL_HANG_TMOUT=%u", s->timeout_ms);
 }
 
-/* Alone, or one -M and the others -S. */
+/* Alone, or one -M and the others -S.  The time limit is its own, by the seeds, as Carol's is (METHOD R22a). */
 static void afl_common(const struct rival_start *s, int i, bool cmplog, struct strv *argv,
                        struct strv *env)
 {
     strv_take(argv, where_engine("afl/afl-fuzz"));
     pair(argv, "-i", xstrdup(s->seeds));
     pair(argv, "-o", xstrdup("out"));
-    pair(argv, "-t", str_fmt("%u", s->timeout_ms));
     pair(argv, "-m", str_fmt("%llu", (unsigned long long)s->memory_mb));
     if (s->dict)
         pair(argv, "-x", xstrdup(s->dict));

@@ -160,6 +160,12 @@ static int add_option(const struct ini *ini, const struct ini_pair *p, struct co
     return 0;
 }
 
+/* Its fuzzers, as `carol fuzz` will choose them. */
+static const char *roster_of(const struct contender *c)
+{
+    return c->fuzzers ? c->fuzzers : strv_has(&c->options, "--paper") ? "paper" : "default";
+}
+
 /* The options together, as `carol fuzz` will take them. */
 static int check_options(const struct suite *s, const struct contender *c, struct err *e)
 {
@@ -171,7 +177,7 @@ static int check_options(const struct suite *s, const struct contender *c, struc
         rc = settings_set(&o, st, st->arg ? c->options.v[++i] : NULL, e);
     }
     if (rc == 0 && !o.fuzzers.n)
-        rc = fuzzer_roster("default", &o.fuzzers, e);
+        rc = fuzzer_roster(roster_of(c), &o.fuzzers, e);
     if (rc == 0)
         rc = fold_sched(&(struct fold_settings){.fuzzers = &o.fuzzers,
                                                 .scheduler = o.scheduler,
@@ -374,7 +380,7 @@ void suite_families(const struct suite *s, bool on[FAMILY_END])
         if (c->rival) {
             on[c->rival->family] = true;
             on[c->rival->more] = c->rival->more != FAMILY_NONE;
-        } else if (fuzzer_roster(c->fuzzers ? c->fuzzers : "default", &names, &e) == 0) {
+        } else if (fuzzer_roster(roster_of(c), &names, &e) == 0) {
             for (size_t k = 0; k < names.n; k++)
                 on[fuzzer_family(names.v[k])] = true;
         }

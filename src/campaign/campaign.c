@@ -84,6 +84,8 @@ int campaign_new(struct campaign **out, struct settings *o, const struct campaig
     if (rc == 0)
         rc = open_slots(c, e);
     if (rc == 0)
+        rc = journal_exec_ms(c->store, &c->o, &c->exec_ms, e);
+    if (rc == 0)
         rc = recover_load(c, e);
     if (rc < 0) {
         campaign_free(c);

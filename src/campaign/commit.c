@@ -10,9 +10,9 @@
 /* A hang runs twice, until it has used its CPU time or, if it sleeps, until the clock ends it. */
 static int64_t hang_ns(const struct campaign *c, const struct eval_result *r)
 {
-    int64_t limit_us = (int64_t)c->o.timeout_ms * 1000;
-    bool sleeps = r->cpu_us < limit_us / 2;
-    return 2000 * (sleeps ? EVAL_WALL_MS((int64_t)c->o.timeout_ms) * 1000 : r->cpu_us);
+    int64_t limit_ms = campaign_eval_ms(c);
+    bool sleeps = r->cpu_us < limit_ms * 1000 / 2;
+    return 2000 * (sleeps ? EVAL_WALL_MS(limit_ms) * 1000 : r->cpu_us);
 }
 
 /* A crash that only the neutral build shows is a find all the same. */

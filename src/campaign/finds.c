@@ -45,10 +45,16 @@ static bool harvest(struct turn *t, struct err *e)
     return false;
 }
 
+uint32_t campaign_eval_ms(const struct campaign *c)
+{
+    uint32_t ms = 5 * c->exec_ms;
+    return ms < c->o.timeout_ms ? ms : c->o.timeout_ms;
+}
+
 /* How many more hangs there is time for; one always. */
 static int hangs_affordable(const struct campaign *c)
 {
-    int64_t spent = c->hangs_ns, each = 2 * (int64_t)c->o.timeout_ms * NS_PER_MS;
+    int64_t spent = c->hangs_ns, each = 2 * (int64_t)campaign_eval_ms(c) * NS_PER_MS;
     int64_t may = (campaign_now(c) - c->before_ns) * c->n_slots / HANGS_SHARE;
     int64_t n = (may - spent) / each;
     return !spent && n < 1 ? 1 : n < 0 ? 0 : n > HANGS_MEASURED ? HANGS_MEASURED : (int)n;
@@ -149,7 +155,11 @@ int turn_measure(struct turn *t, struct err *e)
     struct slot *s = t->m->slot;
     s->measuring = true;
     t->measure_ns = campaign_now(s->c);
-    t->job = (struct eval_job){
-        .inputs = t->inputs, .n = t->n, .done = on_turn_measured, .arg = t, .cpu = s->cpu};
+    t->job = (struct eval_job){.inputs = t->inputs,
+                               .n = t->n,
+                               .done = on_turn_measured,
+                               .arg = t,
+                               .cpu = s->cpu,
+                               .limit_ms = campaign_eval_ms(s->c)};
     return s->ev->ops->submit(s->ev, &t->job, e);
 }

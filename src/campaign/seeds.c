@@ -188,7 +188,9 @@ int seeds_step(struct campaign *c, struct err *e)
     if (c->round0)
         return 1;
     int rc = journal_seeds_state(c->store, &state, e);
-    if (rc < 0 || state == SEEDS_MEASURED)
+    if (rc == 0 && state == SEEDS_MEASURED)
+        return journal_exec_ms(c->store, &c->o, &c->exec_ms, e);
+    if (rc < 0)
         return rc;
     if (state == SEEDS_NONE_RUNS)
         return no_good_seed(c, e);

@@ -91,6 +91,7 @@ struct campaign {
     int failed;
     struct err error;
 
+    uint32_t exec_ms; /* METHOD R22a; settled when the seeds are measured */
     int n_slots;
     struct slot *slots;
     struct member *members;
@@ -174,7 +175,8 @@ int findings_restore(struct campaign *c, struct err *e);
 
 /* end.c: time, budgets, plateaus, signals, failure */
 int64_t campaign_now(const struct campaign *c);
-bool campaign_goes_on(struct campaign *c); /* may another turn begin? */
+uint32_t campaign_eval_ms(const struct campaign *c); /* CPU time to measure one find of a turn */
+bool campaign_goes_on(struct campaign *c);           /* may another turn begin? */
 void campaign_fail(struct campaign *c, const struct err *e);
 void campaign_start_clock(struct campaign *c);
 void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...) CAROL_PRINTF(3, 4);

@@ -48,7 +48,8 @@ struct outcome {
     enum run_status status;
     int signal;
     uint32_t edges, cpu_us;
-    uint64_t set; /* hash of the set of edges */
+    uint32_t fresh; /* edges that no input before it covers */
+    uint64_t set;   /* hash of the set of edges */
 };
 
 struct cover;
@@ -70,6 +71,8 @@ struct cover {
     bool json;
     struct strv paths;
     struct outcome *out;
+    size_t *first;    /* --json: for every edge the first input that covers it, as a number from 1; 0: none */
+    uint32_t n_first; /* how many edges it has room for */
     struct loop *loop;
     struct team *team;
     struct lane *lanes;
@@ -140,6 +143,22 @@ static int find_inputs(struct cover *c, char **names, struct err *e)
 
 static int next_job(struct lane *l, struct err *e);
 
+/* Lanes finish in any order. */
+static void note_first(struct cover *c, const struct edges *edges, size_t input)
+{
+    for (uint32_t k = 0; k < edges->n; k++) {
+        uint32_t id = edges->ids[k];
+        if (id >= c->n_first) {
+            uint32_t room = 2 * id + 1024;
+            c->first = xrealloc(c->first, room * sizeof *c->first);
+            memset(c->first + c->n_first, 0, (room - c->n_first) * sizeof *c->first);
+            c->n_first = room;
+        }
+        if (!c->first[id] || input + 1 < c->first[id])
+            c->first[id] = input + 1;
+    }
+}
+
 static void on_job(void *arg, struct eval_job *job)
 {
     struct lane *l = arg;
@@ -153,7 +172,9 @@ static void on_job(void *arg, struct eval_job *job)
         uint64_t set = UINT64_C(0xcbf29ce484222325);
         for (uint32_t k = 0; c->json && k < r->edges.n; k++)
             set = (set ^ r->edges.ids[k]) * UINT64_C(0x100000001b3);
-        c->out[l->base + i] = (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, set};
+        c->out[l->base + i] = (struct outcome){r->status, r->signal, r->edges.n, r->cpu_us, 0, set};
+        if (c->json)
+            note_first(c, &r->edges, l->base + i);
     }
     eval_results_free(job);
     if (rc == 0)
@@ -214,14 +235,18 @@ static json_t *path_json(const char *path)
 static void print_json(const struct cover *c, const struct executor_stats *s, double seconds)
 {
     json_t *inputs = json_array();
+    for (uint32_t id = 0; id < c->n_first; id++)
+        if (c->first[id])
+            c->out[c->first[id] - 1].fresh++;
     for (size_t i = 0; i < c->paths.n; i++) {
         char set[17];
         snprintf(set, sizeof set, "%016" PRIx64, c->out[i].set);
-        json_array_append_new(inputs, json_pack("{s:o, s:s, s:i, s:i, s:i, s:s}", "path",
+        json_array_append_new(inputs, json_pack("{s:o, s:s, s:i, s:i, s:i, s:i, s:s}", "path",
                                                 path_json(c->paths.v[i]), "status",
                                                 run_status_name(c->out[i].status), "signal",
                                                 c->out[i].signal, "edges", (int)c->out[i].edges,
-                                                "cpu_us", (int)c->out[i].cpu_us, "set", set));
+                                                "new", (int)c->out[i].fresh, "cpu_us",
+                                                (int)c->out[i].cpu_us, "set", set));
     }
     json_t *o = json_pack("{s:i, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:I}, s:o}",
                           "schema", 1, "edges_total", (json_int_t)s->n_edges, "edges_covered",
@@ -362,5 +387,6 @@ int cli_cover(int argc, char **argv)
     rc = rc < 0 ? rc : measure(&c, &e);
     strv_free(&c.paths);
     free(c.out);
+    free(c.first);
     return rc < 0 ? cli_fail(&e) : 0;
 }

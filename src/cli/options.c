@@ -109,6 +109,14 @@ int options_parse(struct settings *s, int argc, char **argv, bool *help, struct 
     int rc = settings_defaults(s, e);
     if (rc == 0)
         rc = parse(s, argc, argv, options, letters, help, e);
+    if (rc == 0 && s->paper && !s->resume) { /* once more: what is given overrides it */
+        settings_free(s);
+        rc = settings_defaults(s, e);
+        if (rc == 0)
+            rc = settings_paper(s, e);
+        if (rc == 0)
+            rc = parse(s, argc, argv, options, letters, help, e);
+    }
     free(options);
     return rc;
 }

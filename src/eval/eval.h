@@ -57,6 +57,7 @@ struct eval_job {
     void *arg;
     int cpu;                     /* pin the executor to this cpu for the job; -1: leave it */
     bool only_counts;            /* only count the edges: results have no lists of them */
+    uint32_t limit_ms;           /* CPU time per input; 0: as the evaluator was made */
     struct eval_result *results; /* filled: n of them */
     struct eval_call *calls;     /* filled: learned since the last job */
     size_t n_calls;

@@ -219,11 +219,12 @@ static void send_batch(struct executor *x)
     x->confirming = alone || may_confirm(x);
     if (x->ran && !x->confirming)
         return; /* on_turn comes back here */
+    uint32_t limit_ms = x->job->limit_ms ? x->job->limit_ms : x->opts.timeout_ms;
     struct cov_req q = {.first = alone ? x->alone : 0,
                         .count = alone ? 1 : x->area.n,
                         .per_worker = alone ? 1 : x->opts.per_worker,
-                        .cpu_ms = x->opts.timeout_ms,
-                        .wall_ms = EVAL_WALL_MS(x->opts.timeout_ms),
+                        .cpu_ms = limit_ms,
+                        .wall_ms = EVAL_WALL_MS(limit_ms),
                         .confirm = x->confirming,
                         .mem_bytes = x->opts.mem_bytes};
     area_arm(&x->area, x->known);

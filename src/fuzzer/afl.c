@@ -175,6 +175,14 @@ static bool ready_to_resume(struct live *lv)
     return ok;
 }
 
+/* What takes longer it tries again with AFL_HANG_TMOUT, if it looks new: that may be a hang.  afl-fuzz refuses less
+ * than 5 ms. */
+static uint32_t exec_ms(const struct live *lv)
+{
+    uint32_t ms = lv->o.exec_ms ? lv->o.exec_ms : lv->o.timeout_ms;
+    return ms < 5 ? 5 : ms;
+}
+
 static void add_environment(struct live *lv, const struct afl_way *w, struct strv *env)
 {
     static const char *const fixed[] = {"AFL_NO_UI=1",
@@ -197,7 +205,7 @@ static void add_environment(struct live *lv, const struct afl_way *w, struct str
         strv_addf(env, "AFL_MAP_SIZE=%llu", (unsigned long long)(map > MAP_MIN ? map : MAP_MIN));
     strv_addf(env, "AFL_HANG_TMOUT=%u", lv->o.timeout_ms);
     strv_addf(env, "CAROL_CTL_IMPORT=%s", w->imports);
-    strv_addf(env, "CAROL_CTL_TIMEOUT_MS=%u", lv->o.timeout_ms);
+    strv_addf(env, "CAROL_CTL_TIMEOUT_MS=%u", exec_ms(lv));
     strv_addf(env, "CAROL_CTL_SEED=%llu", (unsigned long long)lv->o.seed);
     if (w->only_library)
         strv_add(env, "AFL_CUSTOM_MUTATOR_ONLY=1");
@@ -256,7 +264,7 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
     strv_add(argv, "-o");
     strv_add(argv, "out");
     strv_add(argv, "-t");
-    strv_addf(argv, "%u", lv->o.timeout_ms);
+    strv_addf(argv, "%u", exec_ms(lv));
     strv_add(argv, "-m");
     if (lv->o.mem_bytes)
         strv_addf(argv, "%llu", (unsigned long long)mem_mb(lv->o.mem_bytes));

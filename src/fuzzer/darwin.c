@@ -20,7 +20,7 @@ static int command(struct live *lv, bool again, struct strv *argv, struct strv *
 const struct arm arm_darwin = {
     .name = "darwin",
     .summary = "AFL++ with DARWIN's evolution strategy as its only mutator",
-    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
+    .rosters = ROSTER_PAPER,
     .family = FAMILY_AFL,
     .library = "ctl/libcaroldarwin.so",
     .cycle = "one queue entry fuzzed",

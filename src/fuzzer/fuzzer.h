@@ -143,9 +143,10 @@ struct instance_opts {
     const struct manifest *target;
     const char *const *args; /* of a main() program: words with @@; NULL: none */
     const char *dict;        /* dictionary file or NULL */
-    uint32_t timeout_ms;     /* per input, the same for all arms */
-    uint64_t mem_bytes;      /* address space of a target; 0: no limit */
-    uint64_t seed;           /* of its random numbers */
+    uint32_t timeout_ms;     /* per input, the same for all arms; what takes longer is a hang */
+    uint32_t exec_ms;   /* a run is given up after this long, where a fuzzer can; 0: timeout_ms */
+    uint64_t mem_bytes; /* address space of a target; 0: no limit */
+    uint64_t seed;      /* of its random numbers */
 };
 
 /* The table of fuzzers (fuzzer/arms.def) by name: all of them in its order, NULL at the end, and what is known

@@ -49,7 +49,7 @@ static void line(struct live *lv, const char *text)
 const struct arm arm_mopt = {
     .name = "mopt",
     .summary = "AFL++ with MOpt's particle swarm choosing the mutations",
-    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
+    .rosters = ROSTER_PAPER,
     .family = FAMILY_AFL,
     .library = "ctl/libcarolctl.so",
     .cycle = "1000 executions",

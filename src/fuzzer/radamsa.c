@@ -24,7 +24,7 @@ static int command(struct live *lv, bool again, struct strv *argv, struct strv *
 const struct arm arm_radamsa = {
     .name = "radamsa",
     .summary = "AFL++ with radamsa as its only mutator",
-    .rosters = ROSTER_PAPER | ROSTER_DEFAULT,
+    .rosters = ROSTER_PAPER,
     .family = FAMILY_AFL,
     .library = "ctl/libcarolradamsa.so",
     .part = "radamsa/libradamsa.so",

@@ -35,8 +35,9 @@ const struct setting settings_table[] = {
      .help = "budget: 90, 90s, 15m, 2h, 1d (default, or 0: until Ctrl-C)"},
     {"turn_ns", SET_TIME, AT(turn_ns), "turn", 0, "TIME", .lo = 100 * NS_PER_MS, .hi = DAY_NS,
      .help = "length of a turn (default: by the budget, from 2s to 120s)"},
-    {"scheduler", SET_TEXT, AT(scheduler), "scheduler", 's', "NAME", .preset = "contextual",
-     .help = "contextual (default), phase, bandfuzz, autofz, legion, rate,\n"
+    {"scheduler", SET_TEXT, AT(scheduler), "scheduler", 's', "NAME", .preset = "rate",
+     .paper = "contextual",
+     .help = "rate (default), contextual, phase, bandfuzz, autofz, legion,\n"
              "equal, random, single:FUZZER"},
     {"params", SET_PARAMS, AT(params), "sched-opt", 0, "KEY=VALUE",
      .help = "an option of the scheduler; may be repeated; 'help' lists them"},
@@ -47,11 +48,12 @@ const struct setting settings_table[] = {
      .help = "of all random numbers (default: from the clock, recorded)"},
     {"reward", SET_REWARD, AT(reward), "reward", 0, "NAME", .preset = "coverage_interval",
      .help = "coverage_interval (default), frontier_branch, rarity_density"},
-    {"share", SET_SHARE, AT(share), "share", 0, "WHAT", .preset = "all", .later = true,
-     .help = "all (default): every fuzzer gets every input; worth: each gets\n"
-             "what has new edges for it, small and fast ones first"},
-    {"instances", SET_INSTANCES, AT(instances), "instances", 0, "HOW", .preset = "own",
+    {"share", SET_SHARE, AT(share), "share", 0, "WHAT", .preset = "worth", .paper = "all",
      .later = true,
+     .help = "worth (default): each fuzzer gets what has new edges for it,\n"
+             "small and fast inputs first; all: every fuzzer gets every input"},
+    {"instances", SET_INSTANCES, AT(instances), "instances", 0, "HOW", .preset = "own",
+     .paper = "own", .later = true,
      .help = "own (default): every fuzzer runs for itself; fused: those on one\n"
              "afl-fuzz become modes of it, with one queue"},
     {"neutral_filter", SET_FLAG, AT(share_new_only), "share-new-only",
@@ -62,7 +64,11 @@ const struct setting settings_table[] = {
      .lo = (uint64_t)16 << 20, .hi = UINT64_MAX,
      .help = "address space of a target: 512M, 2G (default: 2G)"},
     {"timeout_ms", SET_U32, AT(timeout_ms), "timeout", 'T', "MS", .preset = "1000", .lo = 1,
-     .hi = 600000, .help = "per input (default: 1000)"},
+     .hi = 600000, .help = "what takes longer is a hang (default: 1000)"},
+    {"exec_ms", SET_U32, AT(exec_ms), "exec-limit", 0, "MS", .preset = "0", .paper = "600000",
+     .hi = 600000, .later = true,
+     .help = "fuzzers give a run up after this long; at most --timeout\n"
+             "(default, or 0: five times the slowest seed, at least 20)"},
     {"args", SET_WORDS, AT(args)},
     {NULL, SET_TIME, AT(plateau_ns), "stop-on-plateau", 0, "TIME", .hi = INT64_MAX, .again = true,
      .help = "end after that long without a new edge"},
@@ -70,6 +76,9 @@ const struct setting settings_table[] = {
      .help = "end at the first crash, with exit code 1"},
     {NULL, SET_TEXT, AT(engines), "engines", 0, "DIR", .again = true,
      .help = "fuzzers of your own"},
+    {NULL, SET_FLAG, AT(paper), "paper",
+     .help = "what is not given is as in the paper: contextual, its six\n"
+             "fuzzers, all inputs to all, the same time limit for all"},
     {NULL, SET_FLAG, AT(quiet), "quiet", 'q', .again = true, .help = "no progress"},
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
@@ -188,6 +197,15 @@ int settings_set(struct settings *s, const struct setting *st, const char *text,
     return rc;
 }
 
+int settings_paper(struct settings *s, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < settings_count; i++)
+        if (settings_table[i].paper)
+            rc = settings_set(s, &settings_table[i], settings_table[i].paper, e);
+    return rc;
+}
+
 int settings_defaults(struct settings *s, struct err *e)
 {
     cpu_set_t set;
@@ -200,6 +218,13 @@ int settings_defaults(struct settings *s, struct err *e)
         if (settings_table[i].preset)
             rc = settings_set(s, &settings_table[i], settings_table[i].preset, e);
     return rc;
+}
+
+uint32_t settings_exec_ms(const struct settings *s, uint32_t slowest_us)
+{
+    uint64_t steps = ((uint64_t)slowest_us * 5 + 19999) / 20000;
+    uint64_t ms = s->exec_ms ? s->exec_ms : 20 * (steps ? steps : 1);
+    return ms < s->timeout_ms ? (uint32_t)ms : s->timeout_ms;
 }
 
 int64_t settings_turn(int64_t budget_ns, int jobs)
@@ -374,7 +399,7 @@ int settings_read(struct settings *s, struct store *store, struct err *e)
         if (rc < 0)
             return rc;
         if (st->key && !text && st->later)
-            text = xstrdup(st->preset);
+            text = xstrdup(st->paper);
         if (st->key && !text)
             return err_usage(e,
                              "the campaign's record lacks the setting '%s': it was not begun by "

@@ -40,8 +40,9 @@ struct settings {
     int64_t turn_ns;   /* T_I; 0 until settings_resolve: by the budget */
     uint64_t seed;
     uint64_t mem_bytes;
-    uint32_t timeout_ms;
-    struct strv args; /* of a main() program, with @@ */
+    uint32_t timeout_ms; /* a hang takes longer */
+    uint32_t exec_ms;    /* a fuzzer gives a run up after this long; 0: by the seeds */
+    struct strv args;    /* of a main() program, with @@ */
     enum reward_kind reward;
     enum share_kind share;
     enum instances_kind instances;
@@ -53,6 +54,7 @@ struct settings {
     bool stop_on_crash;
     char *engines;
     bool quiet;
+    bool paper; /* what was not given is as in the paper (settings_paper) */
 };
 
 enum setting_kind {
@@ -83,21 +85,27 @@ struct setting {
     int letter;         /* -x; 0: none */
     const char *arg;    /* what the help calls its value; NULL: it has none */
     const char *preset; /* the default as typed; NULL: none, or decided in the code */
+    const char *paper;  /* what --paper makes of it; NULL: the same */
     uint64_t lo, hi;    /* of numbers and times (ns) */
     bool again;         /* may be given with --resume */
-    bool later;         /* older records lack it: the preset is what they were made with */
+    bool later;         /* older records lack it: they were made as in the paper */
     const char *help;
 };
 extern const struct setting settings_table[];
 extern const size_t settings_count;
 
 CAROL_MUST_CHECK int settings_defaults(struct settings *s, struct err *e);
+/* The paper's configuration where it differs from the defaults.  The roster is the caller's business. */
+CAROL_MUST_CHECK int settings_paper(struct settings *s, struct err *e);
 /* A value as typed; lists grow. */
 CAROL_MUST_CHECK int settings_set(struct settings *s, const struct setting *st, const char *text,
                                   struct err *e);
 /* T_I where the user leaves it open: the budget of all workers in 4,320 turns, between 2 s and 120 s (the
  * paper's day on six cores gives 120 s); no end counts as a day. */
 int64_t settings_turn(int64_t budget_ns, int jobs);
+/* After how many ms a fuzzer gives a run up (METHOD R22a): exec_ms, or five times what the slowest seed took, in steps
+ * of 20 ms; never more than timeout_ms. */
+uint32_t settings_exec_ms(const struct settings *s, uint32_t slowest_us);
 /* Check the scheduler and its options, and put the values in force into params, so that the record names every
  * constant the campaign was decided with; decide the length of a turn. */
 CAROL_MUST_CHECK int settings_resolve(struct settings *s, const struct table *t, struct err *e);

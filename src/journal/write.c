@@ -107,6 +107,23 @@ int journal_seeds_state(struct store *s, enum seeds_state *out, struct err *e)
     return rc;
 }
 
+static int note_slowest(void *arg, const struct store_seed *seed, struct err *e)
+{
+    uint32_t *slowest_us = arg;
+    (void)e;
+    if (seed->status == RUN_OK && seed->cpu_us > *slowest_us)
+        *slowest_us = seed->cpu_us;
+    return 0;
+}
+
+int journal_exec_ms(struct store *s, const struct settings *o, uint32_t *ms, struct err *e)
+{
+    uint32_t slowest_us = 0;
+    int rc = store_turn_results(s, 0, note_slowest, &slowest_us, e);
+    *ms = settings_exec_ms(o, slowest_us);
+    return rc;
+}
+
 int journal_is_simulated(struct store *s, bool *yes, struct err *e)
 {
     char *said;

@@ -28,6 +28,9 @@ CAROL_MUST_CHECK int journal_dropped(struct store *s, const char *fuzzer, char *
 enum seeds_state { SEEDS_OPEN = 0, SEEDS_MEASURED, SEEDS_NONE_RUNS };
 /* Have the initial seeds been measured, and does one of them run through? */
 CAROL_MUST_CHECK int journal_seeds_state(struct store *s, enum seeds_state *out, struct err *e);
+/* After how long a fuzzer gives a run up, by the initial seeds that were measured (METHOD R22a). */
+CAROL_MUST_CHECK int journal_exec_ms(struct store *s, const struct settings *o, uint32_t *ms,
+                                     struct err *e);
 CAROL_MUST_CHECK int journal_is_simulated(struct store *s, bool *yes, struct err *e);
 /* Edge numbers mean nothing on another build than the one the campaign was begun on. */
 CAROL_MUST_CHECK int journal_check_build(struct store *s, const struct table *t, const char *build,

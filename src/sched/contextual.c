@@ -1,4 +1,4 @@
-/* contextual: Method II of the paper, the default scheduler (METHOD §9, §10).  A model per fuzzer predicts its
+/* contextual: Method II of the paper, its main scheduler (METHOD §9, §10).  A model per fuzzer predicts its
  * next reward from its 15 signals.  The highest prediction plus noise, which is as wide as the model is
  * uncertain, wins.  The words are in contextual_why.c. */
 #include "sched/contextual.h"

@@ -16,13 +16,16 @@
 #define AT(field) offsetof(struct rate_opts, field)
 #define LN2 0x1.62e42fefa39efp-1
 #define LEAST_NS 1000000 /* no turn counts as shorter */
+#define SLOWEST 0.05     /* a fuzzer without finds forgets twenty times as slowly */
 
 static const struct param params[] = {
-    {"half", PARAM_REAL, AT(half), 2.5, 0.1, 1e6, NULL,
+    {"half", PARAM_REAL, AT(half), 4, 0.1, 1e6, NULL,
      "own turns after which what a fuzzer found counts half"},
-    {"noise", PARAM_REAL, AT(noise), 0.7, 1e-6, 100, NULL,
+    {"evidence", PARAM_REAL, AT(evidence), 20, 0, 1e9, NULL,
+     "that many recent edges of a fuzzer make it forget so quickly; with fewer it remembers longer"},
+    {"noise", PARAM_REAL, AT(noise), 0.5, 1e-6, 100, NULL,
      "standard deviation of one turn's log rate; sets the width"},
-    {"idle", PARAM_REAL, AT(idle), 0.02, 0, 100, NULL,
+    {"idle", PARAM_REAL, AT(idle), 0.005, 0, 100, NULL,
      "added to the squared width for every turn of the campaign that a fuzzer sits out"},
     {"cap", PARAM_REAL, AT(cap), 3, 0, 100, NULL, "greatest width"},
     {"prior", PARAM_REAL, AT(prior), 1.5, -100, 100, NULL,
@@ -54,7 +57,6 @@ static int rate_create(struct sched **out, const char *arg, const struct sched_s
     r->base.opts = &r->o;
     r->base.blind = o.context == RATE_NONE;
     r->workers = workers;
-    r->keep = det_exp(-LN2 / o.half);
     r->turn_s = st->turn_ns > 0 ? (double)st->turn_ns / 1e9 : SCHED_TURN_S;
     rng_stream(&r->rng, st->seed, "rate");
     linear_init(&r->factors, o.ridge);
@@ -188,10 +190,10 @@ static double seconds_of(const struct rate *r, const struct sched_outcome *o)
 /* What a turn unlike its fuzzer's mean tells about the signals (METHOD R93).  That mean is itself as uncertain as
  * one turn over their number, so the turn weighs less. */
 static void learn_signals(struct rate *r, struct rate_arm *a, const double signals[SIGNAL_COUNT],
-                          double z)
+                          double z, double keep)
 {
     double x[LINEAR_PADDED] PAIR_ALIGNED, weight = sqrt(a->turns / (a->turns + 1));
-    double turns = r->keep * a->turns + 1;
+    double turns = keep * a->turns + 1;
     standard_add(&r->standard, signals);
     deviations(r, a, signals, x);
     for (int k = 0; k < SIGNAL_COUNT; k++)
@@ -209,6 +211,14 @@ static void land(struct rate *r, const struct decision *d)
         r->flight[d->worker] = (struct rate_flight){0, 0};
 }
 
+/* The weight that its former turns keep, now that a fuzzer completed one more with so many new edges (METHOD R89a). */
+static double kept(const struct rate *r, const struct rate_arm *a, uint32_t new_edges)
+{
+    double pace = r->o.evidence > 0 ? (a->edges + new_edges) / r->o.evidence : 1;
+    pace = pace < SLOWEST ? SLOWEST : pace > 1 ? 1 : pace;
+    return det_exp(-LN2 / r->o.half * pace);
+}
+
 static void rate_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)
 {
     struct rate *r = (struct rate *)s;
@@ -216,12 +226,12 @@ static void rate_learn(struct sched *s, const struct decision *d, const struct s
     if (d->choice < 0)
         return;
     struct rate_arm *a = &r->arm[d->choice];
-    double seconds = seconds_of(r, o), faded = r->best - r->o.fade;
+    double seconds = seconds_of(r, o), faded = r->best - r->o.fade, keep = kept(r, a, o->new_edges);
     if (r->o.context == RATE_FULL)
-        learn_signals(r, a, d->arm[d->choice].signals, rate_log(r, o->new_edges, seconds));
-    a->turns = r->keep * a->turns + 1;
-    a->edges = r->keep * a->edges + o->new_edges;
-    a->seconds = r->keep * a->seconds + seconds;
+        learn_signals(r, a, d->arm[d->choice].signals, rate_log(r, o->new_edges, seconds), keep);
+    a->turns = keep * a->turns + 1;
+    a->edges = keep * a->edges + o->new_edges;
+    a->seconds = keep * a->seconds + seconds;
     a->level = rate_log(r, a->edges, a->seconds);
     r->best = r->completed && faded > a->level ? faded : a->level;
     a->last = ++r->completed;

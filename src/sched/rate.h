@@ -6,7 +6,7 @@
 #include "sched/linear.h"
 
 struct rate_opts {
-    double half, noise, idle, cap, prior, spread, fade, explore, ridge, clamp;
+    double half, evidence, noise, idle, cap, prior, spread, fade, explore, ridge, clamp;
     int context; /* which word of the option's choices */
 };
 enum { RATE_NONE, RATE_FULL };
@@ -37,7 +37,6 @@ struct rate_flight { /* one per worker */
 struct rate {
     struct sched base;
     struct rate_opts o;
-    double keep;   /* weight that a turn keeps when its fuzzer completes the next */
     double turn_s; /* T_I */
     int workers;
     struct rng rng;

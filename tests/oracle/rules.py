@@ -333,9 +333,17 @@ def parts(due, limit):
     return [due[:limit]]
 
 
+def eval_ms(r):
+    """The limit with which finds of a turn are measured: five times the one at which fuzzers give a run up."""
+    hang = int(r.settings["timeout_ms"])
+    slowest = max((s.cpu_us for s in r.seeds if s.turn is None and s.status == RAN), default=0)
+    give_up = int(r.settings["exec_ms"]) or max(20, -(-5 * slowest // 20000) * 20)
+    return min(5 * min(give_up, hang), hang)
+
+
 def hang_ns(r, s):
     """What measuring it took: two runs, by CPU time or, if it sleeps, by the clock."""
-    limit_us = 1000 * int(r.settings["timeout_ms"])
+    limit_us = 1000 * eval_ms(r)
     return 2000 * (s.cpu_us if s.cpu_us >= limit_us // 2 else 5 * limit_us + 10 ** 6)
 
 
@@ -373,7 +381,7 @@ def crashes(r, report):
     measured = [by_hash[c.hash] for c in r.crashes if c.hang and not c.by_eval and c.hash in by_hash]
     spent = sum(hang_ns(r, s) for s in measured)
     begun = sum(e.kind in ("start", "resume") for e in r.events)
-    slack = begun * r.workers * HANGS * 12 * int(r.settings["timeout_ms"]) * 10 ** 6  # those under way
+    slack = begun * r.workers * HANGS * 2 * (5 * eval_ms(r) + 1000) * 10 ** 6  # those under way
     report.check("hangs take little time", spent <= r.clock * r.workers // 50 + slack, f"{spent} ns of {r.clock}")
     if r.settings["state"] in ("ended", "interrupted"):
         for folder, hang in (("crashes", 0), ("hangs", 1)):
@@ -438,7 +446,7 @@ def virtual_hangs(r, report):
     """How many hangs a turn measures: four, while all take no more than 2 % of the slots' time since the start or the
     resume, each one two time limits.  The first is always measured."""
     begun = sorted(e.at_ns for e in r.events if e.kind in ("start", "resume"))
-    each = 2 * int(r.settings["timeout_ms"]) * 10 ** 6
+    each = 2 * eval_ms(r) * 10 ** 6
     for t in r.turns if r.workers == 1 else []:
         hangs = {c.hash for c in r.crashes if c.turn == t.id and c.hang}
         since = max(at for at in begun if at <= t.parked_ns)

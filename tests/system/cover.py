@@ -173,6 +173,16 @@ def the_same_input_gives_the_same_edges_alone_and_in_a_batch(tmp):
 
 
 @test
+def new_edges_of_inputs_add_up_to_what_they_cover_together(tmp):
+    many = tmp / "det"
+    for jobs in "1", "3":
+        answer = cover(tmp / "large", "-j", jobs, many)
+        check(sum(i["new"] for i in answer["inputs"]) == answer["edges_covered"], f"-j {jobs}: the sum")
+        first = [cover(tmp / "large", "-j", "1", *sorted(many.iterdir())[:n])["edges_covered"] for n in (1, 60)]
+        check(first == [sum(i["new"] for i in answer["inputs"][:n]) for n in (1, 60)], f"-j {jobs}: the first")
+
+
+@test
 def code_that_sets_flags_without_asking_covers_the_same(tmp):
     """The server rewrites its own code (runtime/cov/sites.c); as it was built it must say the same."""
     inputs = [tmp / "det", *(tmp / "planted" / n for n in "SAXn")]

@@ -47,6 +47,21 @@ def figures(tmp, build):
     check(nothing_left(tmp), "engine run: nothing is left in TMPDIR", os.listdir(tmp + "/tmp"))
 
 
+def imports_first(tmp):
+    """Where every input covers more than honggfuzz assumes of one it has not run, and hundreds wait."""
+    build, seeds = tmp + "/wide", tmp + "/wide-seeds"
+    os.makedirs(seeds)
+    for i in range(220):
+        with open(f"{seeds}/{i:03d}", "wb") as f:
+            f.write(bytes([i, 255 - i, 7 * i % 256, 255, 3 * i % 256]))
+    subprocess.run([carol, "build", "-o", build, "--families", "hfuzz",
+                    os.path.join(root, "tests/system/targets/wide.c")], capture_output=True, check=True)
+    r = run(tmp, "run", "honggfuzz", "-b", build, "-i", seeds, "--turns", "4", "--turn", "1", "--json")
+    turns = json.loads(r.stdout)["turns"] if r.returncode == 0 else []
+    check(len(turns) == 4 and all(t["taken"] == t["offered"] > 0 for t in turns),
+          "honggfuzz: what it is offered it takes in that turn, however much its own inputs cover", r.stdout + r.stderr)
+
+
 def timed(tmp, build, fuzzer):
     """Five turns without a quota of cycles: the length asked for, and what was reported."""
     for seconds in ("0.5", "2", "8"):  # longer on a machine that is too busy
@@ -142,6 +157,7 @@ def main():
             print(f"Bail out! carol build failed: {done.stderr}")
             return 1
         figures(tmp, build)
+        imports_first(tmp)
         with ThreadPool(2) as pool:
             for fuzzer, result in zip(FUZZERS, pool.map(lambda f: timed(tmp, build, f), FUZZERS, 1)):
                 times(fuzzer, *result)

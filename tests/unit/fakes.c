@@ -487,6 +487,7 @@ struct settings fakes_options(const char *dir, const char *scheduler, int arms, 
                          .turn_ns = 120 * NS_PER_S,
                          .seed = 7,
                          .timeout_ms = 1000,
+                         .exec_ms = 1000,
                          .reward = REWARD_COVERAGE_INTERVAL};
     char *seed = fs_join(dir, "seed");
     assert_int_equal(fs_write_quick(seed, "\1\0", 2, NULL), 0);

@@ -136,9 +136,8 @@ static void what_is_left_open_comes_from_the_build(void **state)
         fail_msg("%s", e.msg);
     assert_int_equal(r.table.n_edges, 1);
     assert_non_null(r.loop);
-    assert_int_equal(o.fuzzers.n, 4);
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(fuzzer_family(o.fuzzers.v[i]), FAMILY_AFL);
+    assert_int_equal(o.fuzzers.n, 1); /* of the roster default */
+    assert_string_equal(o.fuzzers.v[0], "aflpp");
     assert_int_equal(o.args.n, 2);
     assert_string_equal(o.args.v[1], "@@");
     assert_string_equal(o.target, "t");
@@ -153,6 +152,22 @@ static void what_is_left_open_comes_from_the_build(void **state)
     struct instance_opts no = {.fuzzer = "nosuch", .dir = "/tmp/carol-none", .target = &r.target};
     assert_true(env.selftest(env.arg, &no, NULL, 0, never, NULL, &e) < 0);
     assert_null(r.tests);
+    real_close(&r);
+    settings_free(&o);
+}
+
+static void the_paper_has_its_own_roster(void **state)
+{
+    (void)state;
+    struct settings o = options();
+    struct real r;
+    struct err e = {0};
+    o.paper = true;
+    if (real_open(&r, &o, &e) < 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(o.fuzzers.n, 4); /* those of the six on the one family that was built */
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(fuzzer_family(o.fuzzers.v[i]), FAMILY_AFL);
     real_close(&r);
     settings_free(&o);
 }
@@ -267,6 +282,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, make, temp_dir_remove)
     const struct CMUnitTest tests[] = {
         T(what_is_left_open_comes_from_the_build),
+        T(the_paper_has_its_own_roster),
         T(what_is_given_stays),
         T(what_cannot_be_is_refused),
         T(a_resume_reads_its_record),

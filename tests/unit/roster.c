@@ -52,7 +52,7 @@ static void rosters_have_names(void **state)
     assert_true(str_starts(all.p, SIX " "));
     assert_true(str_ends(all.p, " rare"));
     expect("", "paper", SIX);
-    expect("", "default", SIX);
+    expect("", "default", "aflpp honggfuzz lafintel");
     expect("", "all", all.p);
     buf_free(&all);
 }

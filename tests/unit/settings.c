@@ -144,12 +144,30 @@ static void the_command_line_is_checked(void **state)
     settings_free(&s);
     OK(parse(&s, "fuzz --sched-opt a=1 --sched-opt b=2 -- -x @@", &oops));
     assert_string_equal(s.params, "a=1,b=2");
-    assert_string_equal(s.scheduler, "contextual"); /* defaults */
+    assert_string_equal(s.scheduler, "rate"); /* defaults */
+    assert_int_equal(s.share, SHARE_WORTH);
+    assert_int_equal(s.exec_ms, 0);
     assert_int_equal(s.timeout_ms, 1000);
     assert_true(s.mem_bytes == (uint64_t)2 << 30);
     assert_int_equal(s.args.n, 2);
     assert_false(s.budget_given);
     settings_free(&s);
+}
+
+/* --paper is for what is not given, wherever it stands. */
+static void the_paper_is_one_word_away(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"fuzz -o x --paper", "fuzz -o x --paper -s equal",
+                                        "fuzz -o x -s equal --paper"};
+    for (size_t i = 0; i < 3; i++) {
+        struct settings s = {0};
+        assert_int_equal(parse(&s, lines[i], NULL), 0);
+        assert_string_equal(s.scheduler, i ? "equal" : "contextual");
+        assert_int_equal(s.share, SHARE_ALL);
+        assert_int_equal(settings_exec_ms(&s, 0), s.timeout_ms);
+        settings_free(&s);
+    }
 }
 
 /* METHOD R10 */
@@ -163,6 +181,23 @@ static void the_length_of_a_turn_follows_the_budget(void **state)
     assert_int_equal(settings_turn(7 * 86400 * NS_PER_S, 64), 120 * NS_PER_S);
 }
 
+/* METHOD R22a */
+static void slow_runs_are_given_up_by_the_seeds(void **state)
+{
+    (void)state;
+    struct settings s = {.timeout_ms = 1000};
+    assert_int_equal(settings_exec_ms(&s, 0), 20);
+    assert_int_equal(settings_exec_ms(&s, 4000), 20);
+    assert_int_equal(settings_exec_ms(&s, 4001), 40);
+    assert_int_equal(settings_exec_ms(&s, 100000), 500);
+    assert_int_equal(settings_exec_ms(&s, 900000), 1000);
+    assert_int_equal(settings_exec_ms(&s, UINT32_MAX), 1000);
+    s.exec_ms = 77;
+    assert_int_equal(settings_exec_ms(&s, 900000), 77);
+    s.timeout_ms = 50;
+    assert_int_equal(settings_exec_ms(&s, 0), 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,7 +205,9 @@ int main(void)
         TEST(a_record_without_a_setting_is_refused),
         cmocka_unit_test(every_option_is_in_the_help),
         cmocka_unit_test(the_command_line_is_checked),
+        cmocka_unit_test(the_paper_is_one_word_away),
         cmocka_unit_test(the_length_of_a_turn_follows_the_budget),
+        cmocka_unit_test(slow_runs_are_given_up_by_the_seeds),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

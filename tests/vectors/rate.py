@@ -18,7 +18,7 @@ from contextual import inverse
 from oracle import Stream
 
 SIGNALS = 15
-DEFAULTS = {"half": 2.5, "noise": 0.7, "idle": 0.02, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.02, "explore": 1,
+DEFAULTS = {"half": 2.5, "evidence": 20, "noise": 0.7, "idle": 0.02, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.02, "explore": 1,
             "context": "none", "ridge": 10, "clamp": 5}
 
 
@@ -40,8 +40,15 @@ class Rate:
     # --- sums by age
     def aged(self, arm, upto):
         own = [t for t in self.done[:upto] if t.arm == arm]
-        keep = 2 ** (-1 / self.o["half"])
-        return [(keep ** (len(own) - 1 - i), t) for i, t in enumerate(own)]
+        ages = [0.0] * len(own)  # in full turns
+        for last, t in enumerate(own):
+            found = t.edges + math.fsum(self.weight(a) * u.edges for a, u in zip(ages, own[:last]))
+            pace = min(1, max(0.05, found / self.o["evidence"])) if self.o["evidence"] else 1
+            ages[:last] = [a + pace for a in ages[:last]]
+        return [(self.weight(a), t) for a, t in zip(ages, own)]
+
+    def weight(self, age):
+        return 2 ** (-age / self.o["half"])
 
     def log_rate(self, edges, seconds):
         return math.log((edges + 0.5 * min(1, seconds / self.turn_s)) / seconds)
@@ -179,10 +186,10 @@ def main():
     where = where if where.is_dir() else where.parent
     out = []
     scenario(out, 1, 6, 1, 150, 5 * 10 ** 9, "")
-    scenario(out, 2, 6, 4, 150, 120 * 10 ** 9, "half=3,noise=1.2,idle=0.3,cap=1.5,prior=0.5,spread=2,fade=0.2,explore=0.5")
+    scenario(out, 2, 6, 4, 150, 120 * 10 ** 9, "half=3,noise=1.2,idle=0.3,cap=1.5,prior=0.5,spread=2,fade=0.2,explore=0.5,evidence=0")
     scenario(out, 3, 1, 2, 40, 2 * 10 ** 9, "fade=0")
     scenario(out, 4, 64, 16, 12, 5 * 10 ** 9, "")
-    scenario(out, 5, 3, 2, 70, 5 * 10 ** 9, "context=full,ridge=2,clamp=1.5")
+    scenario(out, 5, 3, 2, 70, 5 * 10 ** 9, "context=full,ridge=2,clamp=1.5,evidence=5")
     (where / "rate.txt").write_text("\n".join(out) + "\n", encoding="utf-8")
 
 

@@ -1,0 +1,5 @@
+CREATE TABLE p(i, n); CREATE TABLE q(i, p); CREATE INDEX x ON q(p);
+INSERT INTO p VALUES(1, 'a'), (2, 'b'); INSERT INTO q VALUES(1, 2), (2, 2);
+SELECT p.n, count(q.i) FROM p LEFT JOIN q ON q.p = p.i GROUP BY p.i;
+SELECT n FROM p WHERE i IN (SELECT p FROM q) UNION SELECT 'c';
+DELETE FROM p WHERE EXISTS (SELECT 1 FROM q WHERE q.p = p.i);
