@@ -191,6 +191,12 @@ void ctl_add_cycle(void)
     cycle_began = now;
 }
 
+void ctl_drop_cycle(void)
+{
+    if (ctl_page)
+        cycle_began = active_ns();
+}
+
 static void open_export(void)
 {
     char path[PATH_MAX + 16];

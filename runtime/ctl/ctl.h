@@ -28,7 +28,8 @@ extern char ctl_dir[];            /* the instance's directory, "" when not under
 void ctl_safe_point(void);
 bool ctl_parking_wanted(void); /* would the next safe point park? */
 void ctl_add_exec(void);
-void ctl_add_cycle(void); /* one ends here and the next begins; the first began at a safe point */
+void ctl_add_cycle(void);  /* one ends here and the next begins; the first began at a safe point */
+void ctl_drop_cycle(void); /* the one under way will not be completed; the next begins */
 
 bool ctl_import_pending(void);
 const struct ctl_record *ctl_import_next(void);

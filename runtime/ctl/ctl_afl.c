@@ -16,10 +16,9 @@
 #define HAVOC_WAIT_NS INT64_C(500000000) /* what imports may wait for a havoc stage, at first */
 #define ASK_PERCENT 6 /* afl-fuzz's default: how often havoc asks us for a mutation */
 
-enum way { WAY_HAVOC = 0, WAY_ADDRESS, WAY_FUZZ };
-
 static struct {
-    enum way way;
+    enum ctl_way way;
+    uint32_t mode;                   /* of the entry at hand */
     bool fuzzing;                    /* start-up is over */
     bool armed;                      /* the next execution may run an import */
     bool hurry;                      /* imports waited too long: only entries that are quick */
@@ -28,7 +27,7 @@ static struct {
     unsigned calibrating;            /* calls left in which nothing may be touched */
     int64_t calibration_ns;          /* when it began; 0: cannot be told */
     int64_t waiting_ns, patience_ns; /* imports wait for a havoc stage since, and may so long */
-    unsigned batch;                  /* executions since the last cycle (WAY_ADDRESS) */
+    unsigned batch;                  /* executions since the last cycle (CTL_WAY_ADDRESS) */
     void *address;                   /* where the first call of all came from */
     void *caller;        /* and where that place was called from: afl-fuzz's calibration */
     unsigned char *copy; /* of an input under calibration */
@@ -51,9 +50,9 @@ void *afl_custom_init(void *afl, unsigned seed)
     (void)seed;
     const char *way = getenv(CTL_AFL_ENV_IMPORT), *ms = getenv(CTL_AFL_ENV_TIMEOUT);
     if (way && strcmp(way, "address") == 0)
-        st.way = WAY_ADDRESS;
+        st.way = CTL_WAY_ADDRESS;
     else if (way && strcmp(way, "fuzz") == 0)
-        st.way = WAY_FUZZ;
+        st.way = CTL_WAY_FUZZ;
     st.patience_ns = HAVOC_WAIT_NS;
     st.timeout_ns = (ms ? strtoll(ms, NULL, 10) : 1000) * 1000000;
     ctl_afl_on_init();
@@ -68,7 +67,7 @@ void afl_custom_deinit(void *data)
     (void)data;
 }
 
-/* WAY_ADDRESS: is this call the execution of a fresh mutation?  The one after a slow execution may
+/* CTL_WAY_ADDRESS: is this call the execution of a fresh mutation?  The one after a slow execution may
  * be afl-fuzz's second look at a hang, whose result it does not evaluate. */
 static bool may_replace_here(void *from)
 {
@@ -81,7 +80,7 @@ static bool may_replace_here(void *from)
 
 static void count_cycle(void)
 {
-    if (st.way == WAY_ADDRESS && st.fuzzing && ++st.batch >= MOPT_CYCLE) {
+    if (st.way == CTL_WAY_ADDRESS && st.fuzzing && ++st.batch >= MOPT_CYCLE) {
         st.batch = 0;
         ctl_add_cycle();
     }
@@ -192,7 +191,7 @@ static bool is_wanted(const char *name)
  * slow target.  SIGUSR1 makes afl-fuzz put the entry off; each time the next may take twice as long. */
 static void hurry_to_havoc(void *from)
 {
-    if (st.way != WAY_HAVOC || from != st.address)
+    if (st.way != CTL_WAY_HAVOC || from != st.address)
         return;
     if (st.armed || !ctl_import_pending()) {
         st.waiting_ns = 0;
@@ -213,6 +212,22 @@ static void hurry_to_havoc(void *from)
     }
 }
 
+bool ctl_afl_leaving(void)
+{
+    return ctl_page && st.fuzzing && st.mode != __atomic_load_n(&ctl_page->mode, __ATOMIC_ACQUIRE);
+}
+
+/* What the mode of the turn before had begun is put off, after an import under way.  Said at every execution: some
+ * stages of afl-fuzz end at the signal, but not the entry. */
+static bool leave(void)
+{
+    if (!ctl_afl_leaving() || ctl_import_id() >= 0)
+        return false;
+    st.armed = false;
+    raise(SIGUSR1);
+    return true;
+}
+
 size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigned char **out)
 {
     void *from = __builtin_return_address(0);
@@ -224,14 +239,15 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
         st.address = from;
         st.caller = caller_of(from);
     }
-    if (st.way != WAY_FUZZ)
+    if (st.way != CTL_WAY_FUZZ)
         ctl_import_done();
     if (st.calibrating) {
         st.calibrating--;
         st.armed = false;
         st.last_ns = 0;
         park_in_calibration();
-        if (st.way == WAY_HAVOC && st.caller && caller_of(from) == st.caller)
+        leave();
+        if (st.way == CTL_WAY_HAVOC && st.caller && caller_of(from) == st.caller)
             *out = copy_of(buf, n);
         return n;
     }
@@ -245,8 +261,11 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
         st.last_ns = st.waiting_ns = 0;
         st.patience_ns = HAVOC_WAIT_NS;
     }
+    if (leave())
+        return n;
     hurry_to_havoc(from);
-    bool now = st.way == WAY_HAVOC ? st.armed : st.way == WAY_ADDRESS && may_replace_here(from);
+    bool now =
+        st.way == CTL_WAY_HAVOC ? st.armed : st.way == CTL_WAY_ADDRESS && may_replace_here(from);
     st.armed = false;
     if (now) {
         size_t size = ctl_afl_import(out);
@@ -266,16 +285,46 @@ void afl_custom_post_run(void *data)
     count_cycle();
 }
 
-unsigned char afl_custom_queue_get(void *data, const unsigned char *name)
+static void begin_entry(void)
 {
-    (void)data;
-    if (st.ran && st.fuzzing && st.way != WAY_ADDRESS)
+    if (st.ran && st.fuzzing && st.way != CTL_WAY_ADDRESS)
         ctl_add_cycle();
     st.ran = false;
     st.fuzzing = true;
     st.calibrating = 0; /* whatever was calibrated is done before the next entry begins */
     ctl_safe_point();
+}
+
+unsigned char afl_custom_queue_get(void *data, const unsigned char *name)
+{
+    (void)data;
+    if (!st.mode) /* else it has begun */
+        begin_entry();
     return is_wanted((const char *)name);
+}
+
+uint32_t ctl_afl_next_entry(void)
+{
+    if (!ctl_page)
+        return CTL_MODE_NONE;
+    if (ctl_afl_leaving()) /* a cut entry is no cycle of the mode that follows */
+        st.ran = false;
+    ctl_import_done();
+    begin_entry();
+    if (!ctl_afl_leaving())
+        return st.mode;
+    st.mode = __atomic_load_n(&ctl_page->mode, __ATOMIC_ACQUIRE);
+    st.armed = st.hurry = false;
+    st.waiting_ns = st.last_ns = 0;
+    st.patience_ns = HAVOC_WAIT_NS;
+    st.batch = 0;
+    ctl_drop_cycle();
+    return st.mode;
+}
+
+void ctl_afl_take_by(enum ctl_way way)
+{
+    st.way = way;
 }
 
 unsigned char afl_custom_queue_new_entry(void *data, const unsigned char *name,
@@ -305,7 +354,7 @@ size_t afl_custom_havoc_mutation(void *data, unsigned char *buf, size_t n, unsig
     *out = buf;
     st.calibrating = 0;
     note_quick();
-    st.armed = st.way == WAY_HAVOC && ctl_import_pending();
+    st.armed = st.way == CTL_WAY_HAVOC && ctl_import_pending();
     return n;
 }
 
@@ -316,7 +365,7 @@ CTL_EXPORTED unsigned char afl_custom_havoc_mutation_probability(void *data);
 unsigned char afl_custom_havoc_mutation_probability(void *data)
 {
     (void)data;
-    return st.way == WAY_HAVOC && ctl_import_pending() ? 100 : ASK_PERCENT;
+    return st.way == CTL_WAY_HAVOC && ctl_import_pending() ? 100 : ASK_PERCENT;
 }
 
 /* afl-fuzz sleeps after warnings, for somebody to read them. */

@@ -1,8 +1,9 @@
-/* darwin: DARWIN as the only mutator of afl-fuzz: every execution evaluates one child (darwin_core.h); an
+/* darwin: DARWIN as a mutator of afl-fuzz: every execution evaluates one child (darwin_core.h); an
  * execution that was an import evaluates none. */
 #include "ctl_afl.h"
 #include "darwin_core.h"
 #include "dict.h"
+#include "mutator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,7 @@ static struct {
     size_t room;
 } st;
 
-CTL_EXPORTED size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out,
-                                    uint8_t *other, size_t other_n, size_t max);
-
-void ctl_afl_on_init(void)
+static void init(void)
 {
     const char *seed = getenv(CTL_AFL_ENV_SEED), *dict = getenv("CAROL_CTL_DICT");
     if (dict)
@@ -32,9 +30,15 @@ void ctl_afl_on_init(void)
                 seed ? strtoull(seed, NULL, 10) : 1);
 }
 
-void ctl_afl_on_new_entry(void)
+static void found(void)
 {
     st.found++;
+}
+
+static void take_over(void)
+{
+    st.running = false;
+    st.found = 0;
 }
 
 static bool reserve(size_t max)
@@ -79,10 +83,9 @@ static size_t mutate(const uint8_t *buf, size_t n, const uint8_t *other, size_t 
     return n;
 }
 
-size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out, uint8_t *other,
-                       size_t other_n, size_t max)
+static size_t fuzz(uint8_t *buf, size_t n, uint8_t **out, const uint8_t *other, size_t other_n,
+                   size_t max)
 {
-    (void)data;
     if (st.running) {
         follow_cycles();
         darwin_evaluate(&st.d, st.found);
@@ -101,3 +104,5 @@ size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out, uint8_
     *out = st.buf;
     return n;
 }
+
+const struct mutator mutator_darwin = {init, fuzz, found, take_over};

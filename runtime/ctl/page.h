@@ -18,8 +18,12 @@
  * are updated before the record's execution starts, so a kill -9 can lose at most that one execution and
  * repeats none.  A finished file is unlinked.
  *
+ * Modes.  Several fuzzers may be modes of one instance.  The supervisor sets `mode` before it starts a turn, while the
+ * library is parked, stopped or not ready yet.  The library puts off what another mode had begun and takes the new one up
+ * at the fuzzer's next queue entry.
+ *
  * All words are accessed with __atomic builtins.  Both sides check magic and version.  Version 1 had zeros
- * where version 2 has `cycles_ns` and `stopped_ns`. */
+ * where version 2 has `cycles_ns` and `stopped_ns`; `mode` is zero in instances of one fuzzer. */
 #ifndef CAROL_CTL_PAGE_H
 #define CAROL_CTL_PAGE_H
 
@@ -61,7 +65,17 @@ struct ctl_page {
     uint32_t zero;
     int64_t cycles_ns;  /* active time of all completed cycles */
     int64_t stopped_ns; /* written by the supervisor: time spent stopped by SIGSTOP so far */
-    uint32_t reserved[8];
+    uint32_t mode;      /* written by the supervisor: enum ctl_mode */
+    uint32_t reserved[7];
+};
+
+enum ctl_mode {
+    CTL_MODE_NONE = 0, /* an instance of one fuzzer, or no turn so far */
+    CTL_MODE_AFLPP,
+    CTL_MODE_HAVOC,
+    CTL_MODE_MOPT,
+    CTL_MODE_DARWIN,
+    CTL_MODE_RADAMSA,
 };
 
 struct __attribute__((packed)) ctl_record { /* anywhere in the file: not aligned */

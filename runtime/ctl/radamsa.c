@@ -1,6 +1,7 @@
-/* radamsa: libradamsa as the only mutator of afl-fuzz.  The library is the real one, loaded from the path in
+/* radamsa: libradamsa as a mutator of afl-fuzz.  The library is the real one, loaded from the path in
  * CAROL_CTL_RADAMSA; its output depends on its whole history, not on the seed alone. */
 #include "ctl_afl.h"
+#include "mutator.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,28 +17,21 @@ static struct {
     size_t room;
 } st;
 
-CTL_EXPORTED size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out,
-                                    uint8_t *other, size_t other_n, size_t max);
-
-void ctl_afl_on_init(void)
+static void init(void)
 {
     const char *path = getenv("CAROL_CTL_RADAMSA"), *seed = getenv(CTL_AFL_ENV_SEED);
     void *lib = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    void (*init)(void) = lib ? (void (*)(void))dlsym(lib, "radamsa_init") : NULL;
+    void (*start)(void) = lib ? (void (*)(void))dlsym(lib, "radamsa_init") : NULL;
     st.radamsa =
         lib ? (size_t (*)(uint8_t *, size_t, uint8_t *, size_t, unsigned))dlsym(lib, "radamsa")
             : NULL;
-    if (!init || !st.radamsa) {
+    if (!start || !st.radamsa) {
         fprintf(stderr, "ABORT: cannot load libradamsa (%s)\n", path ? dlerror() : "no path given");
         exit(1);
     }
-    init();
+    start();
     st.seed = (unsigned)(seed ? strtoull(seed, NULL, 10) : 1);
     unsetenv("CAROL_CTL_RADAMSA");
-}
-
-void ctl_afl_on_new_entry(void)
-{
 }
 
 /* Some of its mutations multiply the input: room for a multiple of it, not always for all of max. */
@@ -55,10 +49,9 @@ static size_t reserve(size_t n, size_t max)
     return want;
 }
 
-size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out, uint8_t *other,
-                       size_t other_n, size_t max)
+static size_t fuzz(uint8_t *buf, size_t n, uint8_t **out, const uint8_t *other, size_t other_n,
+                   size_t max)
 {
-    (void)data;
     (void)other;
     (void)other_n;
     size_t import = ctl_afl_import(out);
@@ -68,3 +61,5 @@ size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out, uint8_
     *out = made ? st.buf : buf;
     return made ? made : n;
 }
+
+const struct mutator mutator_radamsa = {init, fuzz, NULL, NULL};

@@ -33,6 +33,9 @@ struct campaign_env {
     int (*open_instance)(void *arg, struct instance **out, const struct instance_opts *o,
                          struct err *e);
     int (*open_evaluator)(void *arg, struct evaluator **out, int slot, int cpu, struct err *e);
+    /* The name under which a fuzzer shares its instances with others when they are fused (METHOD R19e); NULL: it does
+     * not.  May be NULL itself: none does. */
+    const char *(*host)(const char *fuzzer);
     /* Prove that an arm works here, before the first decision: call `done` from the loop with NULL or the
      * reason it does not.  done_arg is malloc'ed: an env that gives a test up frees it instead of calling
      * `done`.  NULL: no self-tests. */

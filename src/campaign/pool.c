@@ -1,5 +1,6 @@
 /* pool: the instances of all arms.  A dispatch gets the arm's most recently suspended idle instance, or a
- * new one when all are busy (METHOD R3). */
+ * new one when all are busy (METHOD R3).  Arms that are modes of one program share theirs when instances are fused
+ * (METHOD R19e). */
 #include "campaign/state.h"
 
 #include "base/die.h"
@@ -26,9 +27,26 @@ static void on_event(void *arg, struct instance *in, enum instance_event ev)
         on_turn_done(m->slot->turn);
 }
 
+const char *arm_instances(const struct campaign *c, int arm)
+{
+    const char *name = c->f.tally.arm[arm].name;
+    bool fused = c->o.instances == INSTANCES_FUSED && c->env.host;
+    const char *host = fused ? c->env.host(name) : NULL;
+    return host ? host : name;
+}
+
+int arm_host(const struct campaign *c, int arm)
+{
+    int first = 0;
+    while (first < arm && strcmp(arm_instances(c, first), arm_instances(c, arm)) != 0)
+        first++;
+    return first;
+}
+
 void instance_opts_of(const struct campaign *c, int arm, int number, struct instance_opts *o)
 {
-    *o = (struct instance_opts){.fuzzer = c->f.tally.arm[arm].name,
+    *o = (struct instance_opts){.fuzzer = arm_instances(c, arm),
+                                .as = c->f.tally.arm[arm].name,
                                 .number = number,
                                 .target = c->target,
                                 .args = c->o.args.n ? (const char *const *)c->o.args.v : NULL,
@@ -36,7 +54,7 @@ void instance_opts_of(const struct campaign *c, int arm, int number, struct inst
                                 .timeout_ms = c->o.timeout_ms,
                                 .exec_ms = c->exec_ms,
                                 .mem_bytes = c->o.mem_bytes,
-                                .seed = c->o.seed * 1000003u + (uint64_t)arm * 1009u +
+                                .seed = c->o.seed * 1000003u + (uint64_t)arm_host(c, arm) * 1009u +
                                         (uint64_t)number};
 }
 
@@ -67,6 +85,7 @@ static struct member *new_member(struct campaign *c, const struct store_instance
     *m = (struct member){.c = c,
                          .row = row->id,
                          .arm = arm,
+                         .host = arm_host(c, arm),
                          .number = row->number,
                          .started = row->started,
                          .owed = row->id != 0, /* a killed supervisor may have left claims */
@@ -75,7 +94,7 @@ static struct member *new_member(struct campaign *c, const struct store_instance
         free(m);
         return NULL;
     }
-    c->n_members[arm]++;
+    c->n_members[m->host]++;
     struct member **last = &c->members;
     while (*last)
         last = &(*last)->next;
@@ -84,8 +103,8 @@ static struct member *new_member(struct campaign *c, const struct store_instance
 
 struct member *pool_add(struct campaign *c, const struct store_instance *row, struct err *e)
 {
-    int arm = tally_find(&c->f.tally, row->fuzzer);
-    if (arm < 0) {
+    int arm = row->last_arm;
+    if (arm < 0 || arm >= c->f.tally.n_arms || strcmp(arm_instances(c, arm), row->fuzzer) != 0) {
         err_set(e, -EINVAL, "the campaign has an instance of '%s', which is not in its roster",
                 row->fuzzer);
         return NULL;
@@ -95,22 +114,26 @@ struct member *pool_add(struct campaign *c, const struct store_instance *row, st
 
 struct member *pool_take(struct campaign *c, int arm, struct err *e)
 {
-    struct member *m = idle_pop(&c->idle[arm]);
-    struct store_instance fresh = {.number = c->n_members[arm]};
-    return m ? m : new_member(c, &fresh, arm, e);
+    int host = arm_host(c, arm);
+    struct member *m = idle_pop(&c->idle[host]);
+    struct store_instance fresh = {.number = c->n_members[host]};
+    if (!m)
+        return new_member(c, &fresh, arm, e);
+    m->arm = arm;
+    return m;
 }
 
 void pool_give_back(struct campaign *c, struct member *m)
 {
     m->slot = NULL;
     if (c->phase == PHASE_RUN)
-        idle_push(&c->idle[m->arm], m);
+        idle_push(&c->idle[m->host], m);
 }
 
 void pool_ready(struct campaign *c)
 {
     for (struct member *m = c->members; m; m = m->next)
-        idle_push(&c->idle[m->arm], m);
+        idle_push(&c->idle[m->host], m);
 }
 
 void pool_suspend(struct campaign *c)

@@ -55,6 +55,14 @@ static int choose_roster(struct real *r, struct settings *o, struct err *e)
     return rc;
 }
 
+static int check_hosts(const struct settings *o, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && o->instances == INSTANCES_FUSED && i < o->fuzzers.n; i++)
+        rc = fuzzer_check_host(o->fuzzers.v[i], e);
+    return rc;
+}
+
 static void fill_from_build(struct real *r, struct settings *o)
 {
     if (!o->args.n && r->target.args)
@@ -94,6 +102,8 @@ int real_open(struct real *r, struct settings *o, struct err *e)
         rc = table_load(r->target.table, &r->table, e);
     if (rc == 0 && !o->resume)
         rc = choose_roster(r, o, e);
+    if (rc == 0)
+        rc = check_hosts(o, e);
     if (rc == 0 && !o->resume && o->dict)
         rc = dict_check(o->dict, e);
     if (rc == 0 && !o->resume)
@@ -185,5 +195,6 @@ struct campaign_env real_env(struct real *r)
                                  .arg = r,
                                  .open_instance = open_instance,
                                  .open_evaluator = open_evaluator,
+                                 .host = fuzzer_host,
                                  .selftest = selftest};
 }

@@ -34,7 +34,7 @@ static int take_open(struct campaign *c, const struct store_turn *row, const str
     t->m = c->members;
     while (t->m && t->m->row != row->instance)
         t->m = t->m->next;
-    if (!t->m || t->m->arm != row->arm || row->slot < 0 || row->slot >= c->n_slots) {
+    if (!t->m || t->m->host != arm_host(c, row->arm) || row->slot < 0 || row->slot >= c->n_slots) {
         free(t);
         return err_set(
             e, -EINVAL,

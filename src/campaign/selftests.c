@@ -43,7 +43,7 @@ static void try_arm(struct trial *t)
     struct inputs seeds = {0};
     struct err e = {0};
     instance_opts_of(c, t->arm, 0, &o);
-    char *dir = str_fmt("%s/selftest/%s", c->o.out, o.fuzzer);
+    char *dir = str_fmt("%s/selftest/%s", c->o.out, o.as);
     o.dir = dir;
     t->tries++;
     if (store_first_shared(c->store, SELFTEST_SEEDS, &seeds, &e) < 0) {

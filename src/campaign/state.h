@@ -35,7 +35,9 @@ struct member {
     struct campaign *c;
     struct instance *in;
     int64_t row; /* its number in the store; 0: not there yet */
-    int arm, number;
+    int arm;     /* whose turn was its last */
+    int host;    /* the first arm of those that share it */
+    int number;
     bool started;      /* it has a directory of its own to go on from */
     bool owed;         /* the store may have claims for it whose delivery nobody noted */
     struct slot *slot; /* NULL: idle */
@@ -93,7 +95,7 @@ struct campaign {
     int n_slots;
     struct slot *slots;
     struct member *members;
-    int n_members[SCHED_MAX_ARMS];
+    int n_members[SCHED_MAX_ARMS]; /* this and the next by host */
     struct idle idle[SCHED_MAX_ARMS];
     int deaths_in_row[SCHED_MAX_ARMS];
 
@@ -151,6 +153,9 @@ int turn_measure(struct turn *t, struct err *e);
 int turn_commit(struct turn *t, struct err *e);
 
 /* pool.c */
+/* The first of the arms that have the same instances as this one; itself unless they are fused. */
+int arm_host(const struct campaign *c, int arm);
+const char *arm_instances(const struct campaign *c, int arm); /* the name these go by */
 struct member *pool_take(struct campaign *c, int arm, struct err *e);
 struct member *pool_add(struct campaign *c, const struct store_instance *row, struct err *e);
 void pool_give_back(struct campaign *c, struct member *m);
@@ -171,7 +176,7 @@ int findings_restore(struct campaign *c, struct err *e);
 /* end.c: time, budgets, plateaus, signals, failure */
 int64_t campaign_now(const struct campaign *c);
 uint32_t campaign_eval_ms(const struct campaign *c); /* CPU time to measure one find of a turn */
-bool campaign_goes_on(struct campaign *c); /* may another turn begin? */
+bool campaign_goes_on(struct campaign *c);           /* may another turn begin? */
 void campaign_fail(struct campaign *c, const struct err *e);
 void campaign_start_clock(struct campaign *c);
 void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...) CAROL_PRINTF(3, 4);

@@ -38,7 +38,7 @@ int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, str
     m->slot = s;
     s->turn = t;
     s->measuring = false;
-    struct journal_begin b = {.fuzzer = c->f.tally.arm[d->choice].name,
+    struct journal_begin b = {.fuzzer = arm_instances(c, d->choice),
                               .number = m->number,
                               .max_inputs = m->started ? IMPORT_MAX_INPUTS : START_MAX_INPUTS,
                               .max_bytes = IMPORT_MAX_BYTES,
@@ -126,6 +126,7 @@ int turn_run(struct turn *t, struct err *e)
     struct instance *in = t->m->in;
     struct turn_quota q = quota_of(t->m->c, &t->d);
     q.cycles = t->row.quota_cycles;
+    q.as = t->m->c->f.tally.arm[t->m->arm].name;
     in->report = (struct turn_report){0};
     int rc = hand_over(t, e);
     if (rc == 0 && in->ops->resume(in, &q, t->m->slot->cpu, e) < 0)

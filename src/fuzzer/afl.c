@@ -22,6 +22,16 @@
 
 const struct engine afl_engine = {"afl/afl-fuzz", "--version", "afl-fuzz++"};
 
+bool afl_program_has(const char *text)
+{
+    char *path = where_engine(afl_engine.program);
+    struct buf b = BUF_INIT((size_t)64 << 20);
+    bool has = fs_read(path, &b, NULL) == 0 && memmem(b.p, b.len, text, strlen(text));
+    buf_free(&b);
+    free(path);
+    return has;
+}
+
 static int write_seed(const char *dir, const char *name, const void *data, size_t n, struct err *e)
 {
     char *path = fs_join(dir, name);

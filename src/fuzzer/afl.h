@@ -1,4 +1,4 @@
-/* afl: what the five arms on afl-fuzz share: directories, command line, imports, harvest.
+/* afl: what the arms on afl-fuzz share: directories, command line, imports, harvest.
  *
  * DIR/in              the start corpus, files named s<id of the seed>
  * DIR/out/default     afl-fuzz's own output directory
@@ -39,6 +39,16 @@ CAROL_MUST_CHECK int afl_harvest(struct live *lv, struct harvest *h, struct err 
 /* fuzzer/aflpp.c; lafintel is the same fuzzer on another binary. */
 CAROL_MUST_CHECK int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *env,
                                    struct err *e);
+
+/* fuzzer/afl_modes.c: one afl-fuzz that is by turns each of those whose table has AFL_MODE. */
+extern const struct arm host_afl;
+#define AFL_MODE(m) .host = &host_afl, .mode = (m)
+/* What the mutators of fuzzer/darwin.c and fuzzer/radamsa.c are told. */
+void darwin_environment(const struct live *lv, struct strv *env);
+void radamsa_environment(struct strv *env);
+
+/* Does the program contain this text, by which builds of it can be told apart? */
+bool afl_program_has(const char *text);
 
 /* fuzzer/afl_harvest.c: after a death, before anything is read or started again: an import that was being
  * executed when afl-fuzz was killed, and whose file was written, gets its line in the export list. */

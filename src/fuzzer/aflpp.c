@@ -1,5 +1,6 @@
 /* aflpp: AFL++ as its authors ship it: deterministic stage and FrameShift on. */
 #include "fuzzer/afl.h"
+#include "fuzzer/ctlpage.h"
 
 static const struct afl_way way = {.imports = "havoc"};
 
@@ -17,4 +18,5 @@ const struct arm arm_aflpp = {
     .cycle = "one queue entry fuzzed",
     .command = aflpp_command,
     AFL_ARM,
+    AFL_MODE(CTL_MODE_AFLPP),
 };

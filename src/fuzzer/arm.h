@@ -12,6 +12,7 @@
 #include "target/tools.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct live; /* fuzzer/live.h: the common part of a real instance */
 
@@ -43,6 +44,10 @@ struct arm {
     void (*close)(struct live *lv); /* the instance ends: free what lv->own holds; may be NULL */
     bool own_proc;                  /* it looks its target up in /proc (proc/cage.h) */
     const char *noise;              /* lines with this text in them are not logged; may be NULL */
+    /* With fused instances (METHOD R19e) it is this mode (enum ctl_mode) of the instances of its host, which is no
+     * fuzzer of its own; NULL: it never is. */
+    const struct arm *host;
+    uint32_t mode;
 };
 
 #define ARM(name) extern const struct arm arm_##name;

@@ -1,13 +1,19 @@
 /* darwin: our own implementation of DARWIN's evolution strategy (runtime/ctl/darwin_core.h) as the only
  * mutator of afl-fuzz; not the authors' program, which cannot run targets of this AFL++. */
 #include "fuzzer/afl.h"
+#include "fuzzer/ctlpage.h"
 
 static const struct afl_way way = {.imports = "fuzz", .only_library = true, .plain = true};
 
-static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
+void darwin_environment(const struct live *lv, struct strv *env)
 {
     if (lv->o.dict) /* its operators 15 and 16; afl_command makes the link */
         strv_add(env, "CAROL_CTL_DICT=./dict");
+}
+
+static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
+{
+    darwin_environment(lv, env);
     return afl_command(lv, again, &way, argv, env, e);
 }
 
@@ -20,4 +26,5 @@ const struct arm arm_darwin = {
     .cycle = "one queue entry fuzzed",
     .command = command,
     AFL_ARM,
+    AFL_MODE(CTL_MODE_DARWIN),
 };

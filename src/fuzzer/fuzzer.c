@@ -24,6 +24,15 @@ const struct arm *arm_find(const char *name)
     return NULL;
 }
 
+/* Of a fuzzer or of a host. */
+static const struct arm *find_any(const char *name)
+{
+    for (size_t i = 0; arm_table[i]; i++)
+        if (arm_table[i]->host && strcmp(arm_table[i]->host->name, name) == 0)
+            return arm_table[i]->host;
+    return arm_find(name);
+}
+
 const char *const *fuzzer_names(void)
 {
     static const char *names[sizeof arm_table / sizeof *arm_table];
@@ -48,6 +57,12 @@ const char *fuzzer_find_mark(const char *name)
 {
     const struct arm *a = arm_find(name);
     return a ? a->find_mark : NULL;
+}
+
+const char *fuzzer_host(const char *name)
+{
+    const struct arm *a = arm_find(name);
+    return a && a->host ? a->host->name : NULL;
 }
 
 void fuzzer_diagnose(const char *name, struct tool_state *s)
@@ -93,11 +108,19 @@ static int check_files(const struct arm *a, struct err *e)
     return rc;
 }
 
+int fuzzer_check_host(const char *name, struct err *e)
+{
+    const struct arm *a = arm_find(name);
+    int rc = a && a->host ? check_files(a->host, e) : 0;
+    return rc < 0 || !a || !a->host ? rc : a->host->check(NULL, e);
+}
+
 int fuzzer_check(const struct instance_opts *o, struct err *e)
 {
-    const struct arm *a = arm_find(o->fuzzer);
+    const char *name = o->as ? o->as : o->fuzzer;
+    const struct arm *a = arm_find(name);
     if (!a)
-        return arm_unknown(o->fuzzer, e);
+        return arm_unknown(name, e);
     const struct manifest_family *f = &o->target->family[a->family];
     if (!f->ok || !f->binary)
         return err_env(e,
@@ -110,7 +133,7 @@ int fuzzer_check(const struct instance_opts *o, struct err *e)
 
 int fuzzer_open(struct instance **out, struct loop *l, const struct instance_opts *o, struct err *e)
 {
-    const struct arm *a = arm_find(o->fuzzer);
+    const struct arm *a = find_any(o->fuzzer);
     if (!a)
         return arm_unknown(o->fuzzer, e);
     int rc = fuzzer_check_path(o->dir, e);

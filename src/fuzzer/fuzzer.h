@@ -62,6 +62,8 @@ struct turn_quota {
     uint64_t cycles;  /* 0: no limit but the time */
     int64_t least_ns; /* its cycles do not end the turn before this */
     int64_t cap_ns;   /* the turn ends after this at the latest, counted from when it is ready */
+    const char
+        *as; /* the fuzzer whose turn it is, in an instance that several share; may be NULL */
 };
 
 struct turn_report {
@@ -123,7 +125,7 @@ struct instance_ops {
 
 struct instance {
     const struct instance_ops *ops;
-    const char *fuzzer; /* "aflpp", ... */
+    const char *fuzzer; /* "aflpp", ..., or the host of several: "afl" */
     int number;         /* which instance of that fuzzer, from 0 */
     enum instance_state state;
     struct turn_report report;
@@ -134,16 +136,17 @@ struct instance {
 
 /* What an instance needs to know.  Everything pointed to must outlive the instance. */
 struct instance_opts {
-    const char *fuzzer; /* a name of fuzzer_names() */
+    const char *fuzzer; /* a name of fuzzer_names(), or of a host */
+    const char *as; /* what it is tested as (fuzzer/selftest.h), if not as `fuzzer`; may be NULL */
     int number;
     const char *dir; /* its own directory, created when missing */
     const struct manifest *target;
     const char *const *args; /* of a main() program: words with @@; NULL: none */
     const char *dict;        /* dictionary file or NULL */
     uint32_t timeout_ms;     /* per input, the same for all arms; what takes longer is a hang */
-    uint32_t exec_ms;        /* a run is given up after this long, where a fuzzer can; 0: timeout_ms */
-    uint64_t mem_bytes;      /* address space of a target; 0: no limit */
-    uint64_t seed;           /* of its random numbers */
+    uint32_t exec_ms;   /* a run is given up after this long, where a fuzzer can; 0: timeout_ms */
+    uint64_t mem_bytes; /* address space of a target; 0: no limit */
+    uint64_t seed;      /* of its random numbers */
 };
 
 /* The table of fuzzers (fuzzer/arms.def) by name: all of them in its order, NULL at the end, and what is known
@@ -153,6 +156,10 @@ enum family fuzzer_family(const char *name);
 const char *fuzzer_cycle(const char *name); /* one internal cycle of it, in words */
 /* A text that the names of all its finds contain; NULL: there is none. */
 const char *fuzzer_find_mark(const char *name);
+/* Fuzzers with the same host can be modes of one instance, which goes by the host's name; NULL: it has none. */
+const char *fuzzer_host(const char *name);
+/* Can it be one here?  Checks the host's files; 0 without a host. */
+CAROL_MUST_CHECK int fuzzer_check_host(const char *name, struct err *e);
 /* Can it run on this machine?  The name must be one of them; s is overwritten; free it with tool_state_free. */
 void fuzzer_diagnose(const char *name, struct tool_state *s);
 

@@ -359,6 +359,13 @@ static int instance_deliver(struct instance *in, uint64_t batch, const struct in
     return rc;
 }
 
+/* 0 where there is one only. */
+static uint32_t mode_of(const struct live *lv, const char *fuzzer)
+{
+    const struct arm *a = arm_find(fuzzer);
+    return a && a->host == lv->arm ? a->mode : CTL_MODE_NONE;
+}
+
 static int instance_resume(struct instance *in, const struct turn_quota *q, int cpu, struct err *e)
 {
     struct live *lv = live_of(in);
@@ -378,6 +385,7 @@ static int instance_resume(struct instance *in, const struct turn_quota *q, int 
     p->cap_ns = q->cap_ns;
     p->asked_at = 0;
     int64_t now = loop_now(lv->loop);
+    ctl_set32(&lv->page->mode, mode_of(lv, q->as));
     if (p->stopped) {
         ctlpage_was_stopped(lv->page, now - p->stopped_at);
         cage_signal(&lv->cage, SIGCONT);

@@ -3,14 +3,10 @@
  * afl-fuzz refuses a custom mutator library together with -L 0; the build of ours has that one check
  * lifted.  A user's own unmodified binary is run the other way: -L -1, all other stages off by a
  * library that asks for no mutation of its own.  Which of the two a binary is, its message tells. */
-#include "base/buf.h"
-#include "base/die.h"
-#include "base/fs.h"
 #include "base/where.h"
 #include "fuzzer/afl.h"
 #include "fuzzer/ctlpage.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const pure_args[] = {"-L", "0", NULL};
@@ -26,15 +22,8 @@ static const struct afl_way beside = {.library = "ctl/libcarolnull.so",
 static bool is_patched(void)
 {
     static int known = -1;
-    static const char refusal[] = "MOpt and custom mutator are mutually exclusive";
-    if (known >= 0)
-        return known == 1;
-    char *path = where_engine(afl_engine.program);
-    struct buf b = BUF_INIT((size_t)64 << 20);
-    if (fs_read(path, &b, NULL) == 0)
-        known = memmem(b.p, b.len, refusal, sizeof refusal - 1) ? 0 : 1;
-    buf_free(&b);
-    free(path);
+    if (known < 0)
+        known = !afl_program_has("MOpt and custom mutator are mutually exclusive");
     return known == 1;
 }
 
@@ -69,4 +58,5 @@ const struct arm arm_mopt = {
     .command = command,
     .line = line,
     AFL_ARM,
+    AFL_MODE(CTL_MODE_MOPT),
 };

@@ -24,6 +24,7 @@ int live_copy_opts(struct instance_opts *to, const struct instance_opts *from, s
 {
     *to = *from;
     to->fuzzer = copy_text(from->fuzzer);
+    to->as = NULL;
     to->dict = copy_text(from->dict);
     to->args = copy_words(from->args);
     to->dir = NULL;

@@ -119,7 +119,7 @@ static void run_turn(struct selftest *t, enum step s)
 {
     struct err e = {0};
     /* On a slow target the control library hurries imports only after a while: each try is longer. */
-    struct turn_quota q = {.cap_ns = ++t->turns * TURN_NS};
+    struct turn_quota q = {.cap_ns = ++t->turns * TURN_NS, .as = t->fuzzer};
     enter(t, s);
     if (t->in->ops->resume(t->in, &q, -1, &e) < 0)
         fail(t, "it cannot be resumed: %s", e.msg);
@@ -266,14 +266,15 @@ int selftest_start(struct selftest **out, struct loop *l, const struct instance_
                    struct err *e)
 {
     if (fs_exists(o->dir))
-        return err_set(e, -EEXIST, "%s is in the way of the self-test of %s", o->dir, o->fuzzer);
+        return err_set(e, -EEXIST, "%s is in the way of the self-test of %s", o->dir,
+                       o->as ? o->as : o->fuzzer);
     int rc = fuzzer_check(o, e);
     if (rc < 0)
         return rc;
     struct selftest *t = xcalloc(1, sizeof *t);
     t->loop = l;
     t->dir = xstrdup(o->dir);
-    t->fuzzer = xstrdup(o->fuzzer);
+    t->fuzzer = xstrdup(o->as ? o->as : o->fuzzer);
     t->done = done;
     t->arg = arg;
     t->limit = (struct timer){.fn = on_limit, .arg = t};

@@ -52,6 +52,10 @@ const struct setting settings_table[] = {
      .later = true,
      .help = "worth (default): each fuzzer gets what has new edges for it,\n"
              "small and fast inputs first; all: every fuzzer gets every input"},
+    {"instances", SET_INSTANCES, AT(instances), "instances", 0, "HOW", .preset = "own",
+     .paper = "own", .later = true,
+     .help = "own (default): every fuzzer runs for itself; fused: those on one\n"
+             "afl-fuzz become modes of it, with one queue"},
     {"neutral_filter", SET_FLAG, AT(share_new_only), "share-new-only",
      .help = "share only inputs with a new edge on the neutral build"},
     {"dict", SET_PATH, AT(dict), "dict", 'x', "FILE",
@@ -133,16 +137,18 @@ static int set_reward(enum reward_kind *kind, const char *text, struct err *e)
                              text);
 }
 
-static const char *const share_names[] = {[SHARE_ALL] = "all", [SHARE_WORTH] = "worth"};
+static const char *const share_names[] = {[SHARE_ALL] = "all", [SHARE_WORTH] = "worth", NULL};
+static const char *const instances_names[] = {
+    [INSTANCES_OWN] = "own", [INSTANCES_FUSED] = "fused", NULL};
 
-static int set_share(enum share_kind *kind, const char *text, struct err *e)
+/* One of two words. */
+static int set_word(int *value, const char *const *names, const struct setting *st,
+                    const char *text, struct err *e)
 {
-    for (size_t i = 0; i < sizeof share_names / sizeof *share_names; i++)
-        if (strcmp(text, share_names[i]) == 0) {
-            *kind = (enum share_kind)i;
+    for (*value = 0; names[*value]; ++*value)
+        if (strcmp(text, names[*value]) == 0)
             return 0;
-        }
-    return err_usage(e, "--share: '%s' is neither all nor worth", text);
+    return err_usage(e, "--%s: '%s' is neither %s nor %s", st->flag, text, names[0], names[1]);
 }
 
 int settings_set(struct settings *s, const struct setting *st, const char *text, struct err *e)
@@ -184,7 +190,8 @@ int settings_set(struct settings *s, const struct setting *st, const char *text,
         break;
     case SET_FLAG: *(bool *)p = true; break;
     case SET_REWARD: rc = set_reward(p, text, e); break;
-    case SET_SHARE: rc = set_share(p, text, e); break;
+    case SET_SHARE: rc = set_word(p, share_names, st, text, e); break;
+    case SET_INSTANCES: rc = set_word(p, instances_names, st, text, e); break;
     case SET_NONE: BUG("a setting without a kind");
     }
     return rc;
@@ -337,7 +344,8 @@ static char *to_text(const struct setting *st, const struct settings *s)
     case SET_U32:
     case SET_REWARD: return str_fmt("%u", *(const uint32_t *)p);
     case SET_FLAG: return xstrdup(*(const bool *)p ? "1" : "0");
-    case SET_SHARE: return xstrdup(share_names[*(const enum share_kind *)p]);
+    case SET_SHARE: return xstrdup(share_names[*(const int *)p]);
+    case SET_INSTANCES: return xstrdup(instances_names[*(const int *)p]);
     case SET_NONE: break;
     }
     BUG("unknown kind of setting");
@@ -367,8 +375,9 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     case SET_U32:
     case SET_REWARD: *(uint32_t *)p = (uint32_t)strtoul(text, NULL, 10); break;
     case SET_FLAG: *(bool *)p = *text == '1'; break;
-    case SET_SHARE:
-        *(enum share_kind *)p = strcmp(text, "worth") == 0 ? SHARE_WORTH : SHARE_ALL;
+    case SET_SHARE: *(int *)p = strcmp(text, "worth") == 0 ? SHARE_WORTH : SHARE_ALL; break;
+    case SET_INSTANCES:
+        *(int *)p = strcmp(text, "fused") == 0 ? INSTANCES_FUSED : INSTANCES_OWN;
         break;
     case SET_NONE: BUG("unknown kind of setting");
     }

@@ -25,6 +25,9 @@
 /* What a fuzzer is given of what the others find (METHOD §4). */
 enum share_kind { SHARE_ALL = 0, SHARE_WORTH };
 
+/* Has every fuzzer instances of its own, or are those that can modes of shared ones (METHOD R19e)? */
+enum instances_kind { INSTANCES_OWN = 0, INSTANCES_FUSED };
+
 struct settings {
     char *out;            /* campaign directory */
     char *build, *target; /* build directory and target name (NULL: the only one) */
@@ -39,9 +42,10 @@ struct settings {
     uint64_t mem_bytes;
     uint32_t timeout_ms; /* a hang takes longer */
     uint32_t exec_ms;    /* a fuzzer gives a run up after this long; 0: by the seeds */
-    struct strv args; /* of a main() program, with @@ */
+    struct strv args;    /* of a main() program, with @@ */
     enum reward_kind reward;
     enum share_kind share;
+    enum instances_kind instances;
     bool share_new_only; /* share only inputs with a new edge on the neutral build */
     /* of this life, not of the campaign: */
     bool resume;
@@ -70,6 +74,7 @@ enum setting_kind {
     SET_FLAG,
     SET_REWARD,
     SET_SHARE,
+    SET_INSTANCES,
 };
 
 struct setting {

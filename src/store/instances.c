@@ -26,6 +26,7 @@ static void instance_row(struct query *q, struct store_instance *r)
     const char *cursor = db_text(q);
     r->cursor = cursor ? xstrdup(cursor) : NULL;
     r->started = db_int(q) != 0;
+    r->last_arm = (int)db_int(q);
 }
 
 int store_instances(struct store *s, struct store_instance **rows, size_t *n, struct err *e)
@@ -33,8 +34,11 @@ int store_instances(struct store *s, struct store_instance **rows, size_t *n, st
     struct query q;
     *rows = NULL;
     *n = 0;
-    int rc =
-        db_query(s, &q, "SELECT id, fuzzer, number, cursor, started FROM instances ORDER BY id", e);
+    int rc = db_query(s, &q,
+                      "SELECT id, fuzzer, number, cursor, started, ifnull((SELECT arm FROM turns"
+                      " WHERE instance = instances.id AND turns.id > 0 ORDER BY turns.id DESC"
+                      " LIMIT 1), -1) FROM instances ORDER BY id",
+                      e);
     if (rc < 0)
         return rc;
     while ((rc = db_step(&q, e)) > 0) {

@@ -87,10 +87,11 @@ CAROL_MUST_CHECK int store_event(struct store *s, int64_t now_ns, const char *ki
 /* --- instances -------------------------------------------------------------------------------- */
 struct store_instance {
     int64_t id;
-    char fuzzer[32];
+    char fuzzer[32]; /* or the host of several that share it (METHOD R19e) */
     int number;
     char *cursor; /* last committed harvest; NULL: none */
     bool started;
+    int last_arm; /* whose turn was its last; -1: it had none */
 };
 CAROL_MUST_CHECK int store_instances(struct store *s, struct store_instance **rows, size_t *n,
                                      struct err *e); /* free with store_instances_free */

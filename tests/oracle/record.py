@@ -104,6 +104,7 @@ class Record:
         self.turn_ns = int(self.settings["turn_ns"])
         self.reward = REWARDS[self.settings["reward"]]
         self.worth = self.settings["share"] == "worth"
+        self.fused = self.settings.get("instances") == "fused"
         self.new_only = self.settings["neutral_filter"] == "1"
         self.table = Table(table or self.own_table())
         self.turn = {t.id: t for t in self.turns}

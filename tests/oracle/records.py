@@ -49,6 +49,9 @@ CHANGES = [
     ("random_new_only", "UPDATE settings SET value = 0 WHERE key = 'neutral_filter'", "shared"),
     ("random_new_only", "UPDATE turns SET instance = (SELECT i.id FROM instances i JOIN instances j USING (fuzzer)"
      " WHERE j.id = turns.instance AND i.id <> j.id) WHERE id = 32", "the most recently idle|an idle instance"),
+    ("fused", "UPDATE settings SET value = 'own' WHERE key = 'instances'", "an instance of its fuzzer"),
+    ("fused", "UPDATE turns SET arm = (arm + 1) % 3 WHERE arm < 3 AND state = 5",
+     "late finds are of the last turn's fuzzer"),
     ("contextual", "UPDATE turns SET at_decision = at_decision - 1 WHERE round = 20", "completions in order|signal"),
     ("contextual", "UPDATE turns SET slot = (slot + 1) % 3 WHERE id = 25", "one turn at a time"),
     ("equal", "UPDATE settings SET value = 8 WHERE key = 'seed'", "choice"),

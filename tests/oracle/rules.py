@@ -163,17 +163,28 @@ def slots_in_use(r, report):
 
 # --- instances --------------------------------------------------------------------------------------------------
 
+# whose instances a fuzzer runs in when they are fused: afl-fuzz's modes, and those of the fakes
+HOSTS = {"afl": "aflpp darwin havoc mopt radamsa", "f012": "f0 f1 f2"}
+
+
 def instances(r, report):
     """A dispatch takes the most recently suspended idle instance, a new one when all are busy."""
     row = {i.id: i for i in r.instances}
-    for name in r.fuzzers:
+    hosts = {f: host for host, fuzzers in HOSTS.items() for f in fuzzers.split()} if r.fused else {}
+    last = {}  # arm of an instance's last turn
+    for name in {hosts.get(f, f) for f in r.fuzzers}:
         numbers = sorted(i.number for i in r.instances if i.fuzzer == name)
         report.check("instances are numbered", numbers == list(range(len(numbers))) and len(numbers) <= r.workers,
                      f"{name}: {numbers}, {r.workers} slots")
     cuts, idle, busy = lives(r)[1], {}, set()
     for what, d, t in r.story():
         fuzzer = row[t.instance].fuzzer
-        report.same("an instance of its fuzzer", f"turn {t.id}", fuzzer, r.fuzzers[t.arm])
+        name = r.fuzzers[t.arm]
+        report.same("an instance of its fuzzer", f"turn {t.id}", fuzzer, hosts.get(name, name))
+        if t.state == LATE:
+            report.same("late finds are of the last turn's fuzzer", f"turn {t.id}", t.arm, last.get(t.instance))
+        elif what == "decide":
+            last[t.instance] = t.arm
         if what == "complete":
             busy.discard(t.instance)
             idle[t.instance] = (t.parked_ns, t.end_ns) if t.state == COMMITTED else None

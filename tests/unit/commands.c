@@ -227,8 +227,8 @@ static void limits_and_words(void **state)
         assert_string_equal(content("i/dict"), "\"word\"\n");
         assert_true(there("i/ctl.so"));
         lv->in.ops->free(&lv->in);
-        lv = open_arm((struct instance_opts){
-            .fuzzer = arm_table[i]->name, .mem_bytes = 1, .exec_ms = 40});
+        lv = open_arm(
+            (struct instance_opts){.fuzzer = arm_table[i]->name, .mem_bytes = 1, .exec_ms = 40});
         command(lv, false);
         assert_null(strstr(line, " dict "));
         if (!hfuzz) {
@@ -364,6 +364,43 @@ static void a_missing_file_is_named(void **state)
     assert_true(fuzzer_check(&o, &e) < 0);
     assert_non_null(strstr(e.msg, "--families afl"));
     free(lib);
+}
+
+/* The one that several fuzzers are modes of. */
+static void one_for_all_modes(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    char *dict = fs_join(home, "words.dict"), *dir = fs_join(home, "modes");
+    struct instance *in;
+    struct instance_opts o = {.fuzzer = "afl", .dir = dir, .target = &m, .dict = dict};
+    put("runtime/ctl/libcarolmodes.so", "");
+    put("engines/afl/afl-fuzz", "... as its authors ship it ...");
+    for (size_t i = 0; arm_table[i]; i++) {
+        const char *name = arm_table[i]->name;
+        bool hosted = fuzzer_host(name) != NULL;
+        assert_int_equal(hosted, strstr(" aflpp darwin mopt radamsa havoc ", name) != NULL);
+        assert_int_equal(fuzzer_check_host(name, &e) < 0, hosted);
+        assert_true(!hosted || strcmp(fuzzer_host(name), "afl") == 0);
+    }
+    assert_int_equal(e.exit, ERR_EXIT_ENV);
+    assert_non_null(strstr(e.msg, "--instances own"));
+    put("engines/afl/afl-fuzz", "... carol_mode ...");
+    assert_int_equal(fuzzer_check_host("mopt", NULL), 0);
+    assert_int_equal(fuzzer_open(&in, loop, &o, &e), 0);
+    command((struct live *)in, false);
+    says("-x dict -L 0 -- /target ");
+    assert_null(strstr(line, "-z "));
+    assert_null(strstr(given, "AFL_CUSTOM_MUTATOR_ONLY"));
+    assert_null(strstr(given, "AFL_FRAMESHIFT_DISABLE"));
+    assert_non_null(strstr(given, "CAROL_CTL_DICT=./dict "));
+    assert_non_null(strstr(given, "radamsa/libradamsa.so "));
+    in->ops->free(in);
+    assert_true(fuzzer_open(&in, loop, &(struct instance_opts){.fuzzer = "paper", .dir = dir}, &e) <
+                0);
+    put("engines/afl/afl-fuzz", "");
+    free(dict);
+    free(dir);
 }
 
 /* What `carol doctor` says of each fuzzer that is a program. */
@@ -672,6 +709,7 @@ int main(void)
         T(the_environment_is_ours_but_for),
         T(honggfuzz_goes_on),
         T(a_missing_file_is_named),
+        T(one_for_all_modes),
         T(a_diagnosis),
         T(what_cannot_be_opened),
         T(the_start_corpus),

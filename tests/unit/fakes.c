@@ -151,11 +151,21 @@ static void change_cycle(struct fake *k)
     k->cycle_ns = (int64_t)(ms * NS_PER_MS * (0.8 + (double)rng_below(&k->rng, 400) / 1000));
 }
 
+static void become(struct fake *k, const char *fuzzer)
+{
+    int arm = fuzzer[1] - '0';
+    k->f->changes += arm != k->arm;
+    k->arm = arm;
+    k->cycle_ns = (3 + arm) * NS_PER_S;
+}
+
 static int fake_resume(struct instance *in, const struct turn_quota *q, int cpu, struct err *e)
 {
     (void)cpu;
     (void)e;
     struct fake *k = (struct fake *)in;
+    if (q->as)
+        become(k, q->as);
     if (k->f->uneven)
         change_cycle(k);
     int64_t length = q->cycles ? (int64_t)q->cycles * k->cycle_ns : q->cap_ns;
@@ -432,6 +442,11 @@ void fakes_free(struct fakes *f)
     free(f->table.funcs);
 }
 
+static const char *host_of(const char *fuzzer)
+{
+    return fuzzer[1] < '3' ? "f012" : NULL;
+}
+
 struct campaign_env fakes_env(struct fakes *f, struct loop *l)
 {
     the_env = (struct env_of_fakes){f, l};
@@ -439,7 +454,8 @@ struct campaign_env fakes_env(struct fakes *f, struct loop *l)
                                  .table = &f->table,
                                  .arg = &the_env,
                                  .open_instance = open_fake,
-                                 .open_evaluator = open_fake_eval};
+                                 .open_evaluator = open_fake_eval,
+                                 .host = host_of};
 }
 
 /* --- whole campaigns ------------------------------------------------------------------------------ */

@@ -3,7 +3,8 @@
  * The target is a chain of edges, every function of it calling the next; an input is a depth (two bytes) and covers edges 0..depth.  An arm can
  * go one edge deeper only where depth % arms is its own number, so no arm gets far without what the
  * others found.  Inputs whose depth is a multiple of 97 crash.  Fake instances keep their corpus in a
- * file in their directory, so a campaign can be dropped at any moment and resumed. */
+ * file in their directory, so a campaign can be dropped at any moment and resumed.  f0, f1 and f2 are modes of "f012"
+ * where instances are fused. */
 #ifndef CAROL_TESTS_FAKES_H
 #define CAROL_TESTS_FAKES_H
 
@@ -41,6 +42,7 @@ struct fakes {
     uint64_t odd_turn; /* this turn of the campaign, from 1, is odd */
     enum fake_odd odd;
     uint64_t resumes; /* turns begun */
+    uint64_t changes; /* turns in which an instance was another fuzzer than before */
     uint64_t again;   /* starts of an instance that had run before */
     uint64_t stopped; /* instances that have come to their end */
     uint64_t imports; /* delivered to fake instances, all */

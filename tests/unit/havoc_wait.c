@@ -1,5 +1,5 @@
 /* havoc_wait: the test plays afl-fuzz and calls the hooks of ctl_afl.c in its order: imports that wait for
- * a havoc stage are not held up by entries that do not get there. */
+ * a havoc stage are not held up by entries that do not get there, and a change of mode ends the entry at hand. */
 #include "../../runtime/ctl/ctl_afl.h"
 
 #include <setjmp.h>
@@ -31,7 +31,8 @@ static struct {
     struct ctl_record record;
     unsigned char bytes[4];
 } import = {.record = {.id = 7, .size = 4}, .bytes = "seed"};
-static int pending;
+static int pending, cycles, dropped;
+static int64_t flying = -1; /* the import under way */
 static int64_t now_ns = 1;
 
 void ctl_safe_point(void)
@@ -49,6 +50,12 @@ void ctl_add_exec(void)
 
 void ctl_add_cycle(void)
 {
+    cycles++;
+}
+
+void ctl_drop_cycle(void)
+{
+    dropped++;
 }
 
 bool ctl_import_pending(void)
@@ -67,7 +74,7 @@ void ctl_import_done(void)
 
 int64_t ctl_import_id(void)
 {
-    return -1;
+    return flying;
 }
 
 void ctl_export(const char *name, int64_t id)
@@ -203,12 +210,81 @@ static void without_a_quick_entry_any_is_taken(void **state)
     assert_int_equal(havoc(12), 1);
 }
 
+/* The next entry, fuzzed in the mode of the turn. */
+static void next_entry(enum ctl_mode mode, enum ctl_way imports)
+{
+    page.mode = mode;
+    assert_int_equal(ctl_afl_next_entry(), mode);
+    ctl_afl_take_by(imports);
+    skip = 0;
+}
+
+static void a_change_of_mode_ends_the_entry(void **state)
+{
+    (void)state;
+    pending = 0;
+    next_entry(CTL_MODE_AFLPP, CTL_WAY_HAVOC);
+    assert_true(deterministic(100));
+    page.mode = CTL_MODE_MOPT;    /* a turn begins */
+    for (int i = 0; i < 3; i++) { /* however often a stage swallows it */
+        assert_true(ctl_afl_leaving());
+        assert_false(deterministic(1));
+        skip = 0;
+    }
+    next_entry(CTL_MODE_MOPT, CTL_WAY_ADDRESS);
+    assert_false(ctl_afl_leaving());
+    assert_true(deterministic(100));
+}
+
+static void a_cut_entry_is_nobodys_cycle(void **state)
+{
+    (void)state;
+    next_entry(CTL_MODE_AFLPP, CTL_WAY_HAVOC);
+    cycles = dropped = 0;
+    execute();
+    next_entry(CTL_MODE_AFLPP, CTL_WAY_HAVOC);
+    assert_int_equal(cycles, 1);
+    assert_int_equal(dropped, 0);
+    execute();
+    page.mode = CTL_MODE_HAVOC;
+    execute();
+    next_entry(CTL_MODE_HAVOC, CTL_WAY_HAVOC);
+    assert_int_equal(cycles, 1);
+    assert_int_equal(dropped, 1); /* its time is not the next one's */
+}
+
+static void no_import_is_lost_by_it(void **state)
+{
+    (void)state;
+    unsigned char buf[4] = "abcd", *out;
+    next_entry(CTL_MODE_AFLPP, CTL_WAY_HAVOC);
+    pending = 1;
+    afl_custom_havoc_mutation(NULL, buf, sizeof buf, &out, 100);
+    page.mode = CTL_MODE_DARWIN; /* parked before it was executed */
+    assert_false(execute());
+    assert_int_equal(pending, 1);
+    assert_true(skip);
+    next_entry(CTL_MODE_DARWIN, CTL_WAY_FUZZ);
+    flying = 7; /* as afl_custom_fuzz took it */
+    page.mode = CTL_MODE_AFLPP;
+    execute();
+    assert_false(skip); /* it is looked at */
+    flying = -1;
+    execute();
+    assert_true(skip);
+    next_entry(CTL_MODE_AFLPP, CTL_WAY_HAVOC);
+    assert_int_equal(havoc(12), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_imports_at_the_beginning_of_a_havoc_stage),
         cmocka_unit_test(an_entry_that_was_quick_once_holds_nothing_up),
         cmocka_unit_test(without_a_quick_entry_any_is_taken),
+        cmocka_unit_test(a_change_of_mode_ends_the_entry),
+        cmocka_unit_test(a_cut_entry_is_nobodys_cycle),
+        cmocka_unit_test(no_import_is_lost_by_it),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, setup, NULL);

@@ -518,6 +518,25 @@ static void worth(void)
     live_often(o, "equal", 2, 4, 3600);
 }
 
+/* Three of the four are modes of one. */
+static void fused(void)
+{
+    struct settings o = options("random", 3, 3 * 3600);
+    o.instances = INSTANCES_FUSED;
+    live_often(o, "random", 3, 8, 2 * 3600);
+    f.stray = 901;
+    go_on("random", 3, 3 * 3600, -1);
+    f.stray = 0;
+}
+
+static void fused_alone(void)
+{
+    struct settings o = options("contextual", 1, 2 * 3600);
+    o.instances = INSTANCES_FUSED;
+    o.share = SHARE_WORTH;
+    live(o, -1);
+}
+
 static void single(void)
 {
     live(options("single:f1", 2, 1800), -1);
@@ -681,6 +700,8 @@ static const struct {
     {"legion", 4, legion},
     {"random_new_only", 2, random_new_only},
     {"worth", 3, worth},
+    {"fused", 4, fused},
+    {"fused_alone", 4, fused_alone},
     {"single", 2, single},
     {"deaths", 3, deaths},
     {"never_three_in_a_row", 3, never_three_in_a_row},

@@ -25,6 +25,7 @@ static const char *sample(const struct setting *st)
     case SET_U64: return "18446744073709551615";
     case SET_REWARD: return "rarity_density";
     case SET_SHARE: return "worth";
+    case SET_INSTANCES: return "fused";
     case SET_FLAG:
     case SET_RESUME:
     case SET_NONE: break;
