@@ -33,7 +33,7 @@ void rate_why(const struct decision *d, const char *const *arms, struct buf *out
         return;
     }
     if (d->arm[second].draw == d->arm[d->choice].draw) {
-        buf_printf(out, ".  Tied with %s, it won by lot", arms[second]);
+        buf_printf(out, ".  %s is as good; the roster's order decided", arms[second]);
         return;
     }
     buf_str(out, ".  Next came: ");

@@ -211,7 +211,7 @@ static void time_goes_where_edges_are(void **state)
     assert_true(c.seconds[RADAMSA] < 0.03 * c.whole); /* two thirds of it its one start */
     assert_true(c.seconds[LAFINTEL] + c.seconds[MOPT] < 0.12 * c.whole);
     assert_true(c.aflpp_early / n > 40);  /* s of 150, in which nobody else comes near; equal: 25 */
-    assert_true(c.in_the_lead / n > 250); /* s of 450, in which honggfuzz leads; equal: 75 */
+    assert_true(c.in_the_lead / n > 200); /* s of 450, in which honggfuzz leads; equal: 75 */
 }
 
 /* How many of 400 campaigns start a second fuzzer now, the first having found `then` edges in each of four turns
@@ -477,7 +477,7 @@ static void words_say_why(void **state)
     sched_free(s);
     s = make(2, 1, TURN_S * SECOND, 1, NULL);
     ask(s, 1, 0, &d);
-    expect_words(s, &d, "untried and assumed at 0.1 new edges a second", "won by lot");
+    expect_words(s, &d, "untried and assumed at 0.1 new edges a second", "the roster's order decided");
     sched_free(s);
 }
 

@@ -129,7 +129,7 @@ class Rate:
         able = sorted((a for a in range(self.arms) if not dropped >> a & 1), key=lambda a: out[a][3])
         tied = [a for a in sorted(able) if out[a][3] == out[able[-1]][3]]
         assert len(able) == len(tied) or out[able[-1]][3] - out[able[-len(tied) - 1]][3] > 1e-9, "too close to call"
-        choice = tied[self.noise.below(len(tied))] if len(tied) > 1 else able[-1] if able else -1
+        choice = tied[0] if tied else -1
         self.flight.pop(worker, None)
         if able:
             self.flight[worker] = (t, choice)
