@@ -71,7 +71,8 @@ struct cover {
     bool json;
     struct strv paths;
     struct outcome *out;
-    size_t *first;    /* --json: for every edge the first input that covers it, as a number from 1; 0: none */
+    size_t *
+        first; /* --json: for every edge the first input that covers it, as a number from 1; 0: none */
     uint32_t n_first; /* how many edges it has room for */
     struct loop *loop;
     struct team *team;
@@ -241,12 +242,11 @@ static void print_json(const struct cover *c, const struct executor_stats *s, do
     for (size_t i = 0; i < c->paths.n; i++) {
         char set[17];
         snprintf(set, sizeof set, "%016" PRIx64, c->out[i].set);
-        json_array_append_new(inputs, json_pack("{s:o, s:s, s:i, s:i, s:i, s:i, s:s}", "path",
-                                                path_json(c->paths.v[i]), "status",
-                                                run_status_name(c->out[i].status), "signal",
-                                                c->out[i].signal, "edges", (int)c->out[i].edges,
-                                                "new", (int)c->out[i].fresh, "cpu_us",
-                                                (int)c->out[i].cpu_us, "set", set));
+        json_array_append_new(
+            inputs, json_pack("{s:o, s:s, s:i, s:i, s:i, s:i, s:s}", "path",
+                              path_json(c->paths.v[i]), "status", run_status_name(c->out[i].status),
+                              "signal", c->out[i].signal, "edges", (int)c->out[i].edges, "new",
+                              (int)c->out[i].fresh, "cpu_us", (int)c->out[i].cpu_us, "set", set));
     }
     json_t *o = json_pack("{s:i, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:I}, s:o}",
                           "schema", 1, "edges_total", (json_int_t)s->n_edges, "edges_covered",

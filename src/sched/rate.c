@@ -22,7 +22,8 @@ static const struct param params[] = {
     {"half", PARAM_REAL, AT(half), 4, 0.1, 1e6, NULL,
      "own turns after which what a fuzzer found counts half"},
     {"evidence", PARAM_REAL, AT(evidence), 20, 0, 1e9, NULL,
-     "that many recent edges of a fuzzer make it forget so quickly; with fewer it remembers longer"},
+     "that many recent edges of a fuzzer make it forget so quickly; with fewer it remembers "
+     "longer"},
     {"noise", PARAM_REAL, AT(noise), 0.5, 1e-6, 100, NULL,
      "standard deviation of one turn's log rate; sets the width"},
     {"idle", PARAM_REAL, AT(idle), 0.005, 0, 100, NULL,

@@ -48,17 +48,16 @@ static void equal_goes_round(void **state)
     sched_free(s);
 }
 
-/* The first turn of a campaign goes to each of the six about as often, whatever the scheduler, and under
- * those that give everybody a first turn the second one too. */
+/* The first turn of a campaign goes to each of the six about as often, and under those that give everybody a first turn
+ * the second one too.  Not under rate, whose first turn earns nothing that the others could not (METHOD R91). */
 static void nobody_is_always_first(void **state)
 {
     (void)state;
     for (int k = 0; sched_table[k]; k++) {
         const char *name = sched_table[k]->name;
-        bool in_turn = strcmp(name, "random") != 0 && strcmp(name, "bandfuzz") != 0 &&
-                       strcmp(name, "rate") != 0;
+        bool in_turn = strcmp(name, "random") != 0 && strcmp(name, "bandfuzz") != 0;
         int first[6] = {0}, second[6] = {0};
-        if (strcmp(name, "single:") == 0)
+        if (strcmp(name, "single:") == 0 || strcmp(name, "rate") == 0)
             continue;
         for (uint64_t seed = 0; seed < 600; seed++) {
             struct sched *s = world_sched(name, 6, seed, NULL);
