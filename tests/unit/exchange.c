@@ -293,7 +293,7 @@ static void a_heavy_one_whose_edges_came_otherwise_is_never_given(void **state)
 {
     struct fixture *f = *state;
     static const struct thing shop[] = {
-        {8, 5, 0, 4}, {8, 6, 20, 4}, {9, 5, 3, 4}, {3000, 900, 0, 5}};
+        {8, 5, 100, 4}, {8, 6, 20, 4}, {9, 5, 103, 4}, {3000, 900, 102, 5}};
     make_shop(f->s, shop, 4);
     struct exchange *x = load_shop(f->s);
     struct exchange_list l;
