@@ -498,7 +498,7 @@ static void freed_it_is_gone(void **state)
 static void cpu_time_is_charged(void **state)
 {
     (void)state;
-    play.start = 200, play.cycle = 100, play.busy = 1;
+    play.cycle = 100, play.busy = 1;
     start(false);
     assert_int_equal(next_event(), INSTANCE_READY);
     for (int i = 0; i < 2; i++) {
@@ -511,6 +511,12 @@ static void cpu_time_is_charged(void **state)
     struct tree_usage u = {0};
     t.in->ops->usage(t.in, &u);
     assert_true(u.cpu_ns >= 300 * NS_PER_MS && u.rss_kb > 0);
+    t.in->ops->stop(t.in);
+    assert_int_equal(next_event(), INSTANCE_STOPPED);
+    play.start = 700; /* more than all of its former life */
+    start(true);
+    assert_int_equal(next_event(), INSTANCE_READY);
+    assert_true(turn(1, 60000)->cpu_parked_ns < 100 * NS_PER_MS);
 }
 
 /* A program without the library: SIGSTOP ends its turns, SIGINT or SIGKILL its life. */

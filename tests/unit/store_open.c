@@ -86,9 +86,9 @@ static void the_lock_tells_who_writes(void **state)
     store_close(f->s);
     f->s = NULL;
     assert_false(store_is_locked(f->dir)); /* readers take none */
-    int input = fcntl(STDIN_FILENO, F_GETFD);
+    assert_int_equal(dup2(STDOUT_FILENO, STDIN_FILENO), STDIN_FILENO);
     store_close(r);
-    assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), input); /* and give back none */
+    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* and give back none */
     assert_false(store_is_locked("/tmp/carol-none"));
 }
 
