@@ -121,6 +121,7 @@ static void an_archive_cut_off_is_named(void **state)
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     assert_non_null(strstr(e.msg, "half.tar"));
     assert_non_null(strstr(e.msg, "-i"));
+    assert_string_equal(out.p, "one=first;"); /* half a seed is none */
     free(path);
     buf_free(&tar);
     buf_free(&out);
