@@ -45,11 +45,12 @@ int blob_bind(struct query *q, const struct digest *hash, const void *data, size
 int blob_column(struct query *q, const struct digest *hash, size_t size, struct blob *b,
                 struct err *e)
 {
+    size_t n;
     *b = (struct blob){.file = BUF_INIT(size)};
-    b->data = db_blob(q, &b->size);
-    if (b->data && b->size != size)
+    b->data = db_blob(q, &n);
+    if (b->data && n != size)
         return err_set(e, -EUCLEAN, "%s is damaged: an input has %zu bytes where its row says %zu",
-                       q->s->path, b->size, size);
+                       q->s->path, n, size);
     if (b->data)
         return 0;
     char *path = blob_path(q->s, hash);
@@ -58,7 +59,6 @@ int blob_column(struct query *q, const struct digest *hash, size_t size, struct 
         rc =
             err_set(e, -EIO, "%s has %zu bytes where the record says %zu", path, b->file.len, size);
     b->data = b->file.p;
-    b->size = size;
     free(path);
     return rc < 0 ? err_wrap(e, "an input of the campaign is lost") : 0;
 }

@@ -94,7 +94,6 @@ CAROL_MUST_CHECK int blob_bind(struct query *q, const struct digest *hash, const
                                size_t n, struct err *e);
 struct blob {
     const void *data;
-    size_t size;
     struct buf file; /* holds the bytes when they are not in the row */
 };
 CAROL_MUST_CHECK int blob_column(struct query *q, const struct digest *hash, size_t size,

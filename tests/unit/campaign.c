@@ -365,6 +365,27 @@ static void a_dying_arm_is_dropped(void **state)
     fakes_free(&f);
 }
 
+static void without_any_fuzzer_it_fails(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct err e = {0};
+    fakes_init(&f, 1);
+    f.dies = 0;
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(&f, l);
+    struct campaign *c = NULL;
+    struct settings o = options("equal", 1, 1, 3600);
+    OK(campaign_new(&c, &o, &env, NULL, &oops));
+    assert_true(campaign_run(c, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_ENV);
+    assert_non_null(strstr(e.msg, "the last one (f0) was dropped because: fake death"));
+    assert_int_equal(campaign_tally(c)->turns, 3);
+    campaign_free(c);
+    loop_free(l);
+    fakes_free(&f);
+}
+
 /* Delivered, but the note of it did not reach the store: they go again under the same number, once. */
 static void what_arrived_unnoted_is_not_taken_again(void **state)
 {
@@ -535,23 +556,24 @@ static void a_first_step_that_fails_says_why(void **state)
     fakes_free(&f);
 }
 
-/* One part in fifty of all time goes to hangs, which run twice: with a limit of a second one that computes
- * takes two, one that sleeps twelve. */
+/* One part in fifty of the time of all slots goes to hangs, which run twice: with a limit of a second one that
+ * computes takes two, one that sleeps twelve. */
 static void hangs_take_a_small_part_of_the_time(void **state)
 {
     (void)state;
     static const uint32_t cpu_us[] = {1000000, 0};
     static const int each_s[] = {2, 12};
     for (int i = 0; i < 2; i++) {
+        int jobs = i + 1, part_s = jobs * 6 * 3600 / 50;
         struct fakes f;
         struct tally a;
         char *out = fs_join(fakes_dir, "out");
         fakes_init(&f, 2);
         f.hangs = 8;
         f.hang_us = cpu_us[i];
-        fakes_run(&f, options("equal", 2, 1, 6 * 3600), &a);
+        fakes_run(&f, options("equal", 2, jobs, 6 * 3600), &a);
         int64_t n = kit_query(out, "SELECT count(*) FROM seeds WHERE status = 4");
-        assert_in_range(n * each_s[i], 6 * 3600 / 50 - 60, 6 * 3600 / 50 + 60);
+        assert_in_range(n * each_s[i], part_s - 60, part_s + 60);
         assert_int_equal(fs_remove_tree(out, NULL), 0);
         free(out);
         fakes_free(&f);
@@ -659,6 +681,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_arm_that_cannot_be_tested_is_dropped, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(tests_may_pass_at_once, fakes_fresh_dir, fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(without_any_fuzzer_it_fails, fakes_fresh_dir,
+                                        fakes_remove_dir),
         cmocka_unit_test_setup_teardown(a_dying_arm_is_dropped, fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_arrived_unnoted_is_not_taken_again, fakes_fresh_dir,
                                         fakes_remove_dir),

@@ -124,6 +124,15 @@ static void what_they_save_at_the_end_is_stored(void **state)
     fakes_free(&f);
 }
 
+static const char *state_now(void)
+{
+    struct status st;
+    char *out = fs_join(fakes_dir, "out");
+    OK(status_load(&st, out, &oops));
+    free(out);
+    return st.state;
+}
+
 /* Its budget is used: no fuzzer gets a turn any more. */
 static void what_a_kill_left_is_stored_without_a_turn(void **state)
 {
@@ -135,9 +144,11 @@ static void what_a_kill_left_is_stored_without_a_turn(void **state)
     live_for(&f, options("equal", 3, 1, 7200, false), 60);
     assert_int_equal(f.stray, STRAY + 2); /* two were idle, one in its turn */
     assert_false(is_stored(STRAY));
+    assert_string_equal(state_now(), "interrupted");
     int64_t decisions = ask("SELECT max(id) FROM turns");
     f.stray = 0;
     fakes_run(&f, options("equal", 3, 1, 1, true), &a);
+    assert_string_equal(state_now(), "ended");
     all_stored(STRAY, STRAY + 2);
     replays(&f, decisions);
     /* the others are given them as soon as they run */

@@ -121,6 +121,26 @@ static void an_archive_cut_off_is_named(void **state)
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     assert_non_null(strstr(e.msg, "half.tar"));
     assert_non_null(strstr(e.msg, "-i"));
+    assert_string_equal(out.p, "one=first;"); /* half a seed is none */
+    free(path);
+    buf_free(&tar);
+    buf_free(&out);
+}
+
+/* No member begins where one should. */
+static void an_archive_may_be_damaged_between_two_members(void **state)
+{
+    (void)state;
+    struct buf tar = BUF_INIT(1 << 20), out = BUF_INIT(1 << 20);
+    struct err e = {0};
+    char odd[512], end[1024] = {0}, *path = fs_join(temp_dir, "odd.tar");
+    memset(odd, 'x', sizeof odd);
+    put_member(&tar, "one", '0', "first");
+    buf_add(&tar, odd, sizeof odd);
+    buf_add(&tar, end, sizeof end);
+    assert_int_equal(fs_write_quick(path, tar.p, tar.len, &e), 0);
+    assert_true(read_seeds(path, &out, &e) < 0);
+    assert_non_null(strstr(e.msg, "odd.tar is damaged"));
     free(path);
     buf_free(&tar);
     buf_free(&out);
@@ -189,12 +209,14 @@ static void queues_are_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(seeds_come_out_of_an_archive),
-                                       cmocka_unit_test(seeds_come_out_of_a_zip),
-                                       cmocka_unit_test(a_damaged_archive_is_told),
-                                       cmocka_unit_test(an_archive_cut_off_is_named),
-                                       cmocka_unit_test(a_directory_is_walked),
-                                       cmocka_unit_test(queues_are_found)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seeds_come_out_of_an_archive),
+        cmocka_unit_test(seeds_come_out_of_a_zip),
+        cmocka_unit_test(a_damaged_archive_is_told),
+        cmocka_unit_test(an_archive_cut_off_is_named),
+        cmocka_unit_test(an_archive_may_be_damaged_between_two_members),
+        cmocka_unit_test(a_directory_is_walked),
+        cmocka_unit_test(queues_are_found)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, temp_dir_make, temp_dir_remove);
 }

@@ -293,7 +293,7 @@ static void a_heavy_one_whose_edges_came_otherwise_is_never_given(void **state)
 {
     struct fixture *f = *state;
     static const struct thing shop[] = {
-        {8, 5, 0, 4}, {8, 6, 20, 4}, {9, 5, 3, 4}, {3000, 900, 0, 5}};
+        {8, 5, 100, 4}, {8, 6, 20, 4}, {9, 5, 103, 4}, {3000, 900, 102, 5}};
     make_shop(f->s, shop, 4);
     struct exchange *x = load_shop(f->s);
     struct exchange_list l;
@@ -304,6 +304,42 @@ static void a_heavy_one_whose_edges_came_otherwise_is_never_given(void **state)
         offer(x, f->s, &instance, false, true, &l);
         expect(&l, NULL, 0);
     }
+    exchange_free(x);
+}
+
+/* Of those whose time is too short to be measured, too. */
+static void of_the_fastest_the_smallest_comes_first(void **state)
+{
+    struct fixture *f = *state;
+    static const struct thing shop[] = {{100, 0, 0, 4}, {10, 0, 10, 4}, {50, 0, 20, 4}};
+    make_shop(f->s, shop, 3);
+    struct exchange *x = load_shop(f->s);
+    struct exchange_list l;
+    int64_t instance = 0;
+    offer(x, f->s, &instance, true, true, &l);
+    EXPECT(&l, 2, 3, 1);
+    exchange_free(x);
+}
+
+/* A resume knows of all that was given, also when one of them does not count any more. */
+static void what_was_given_is_not_offered_after_a_resume(void **state)
+{
+    struct fixture *f = *state;
+    static const struct thing shop[] = {{8, 5, 0, 4}, {9, 5, 10, 4}, {10, 5, 20, 4}};
+    make_shop(f->s, shop, 3);
+    struct exchange *x = load_shop(f->s);
+    struct exchange_list l;
+    int64_t instance = 0;
+    offer(x, f->s, &instance, true, true, &l);
+    EXPECT(&l, 1, 2, 3);
+    exchange_free(x);
+    char *set = str_fmt("UPDATE seeds SET state = %d WHERE id = 1", SEED_QUARANTINED);
+    assert_int_equal(kit_exec(f->dir, set), 1);
+    free(set);
+    reopen(f);
+    x = load_shop(f->s);
+    offer(x, f->s, &instance, false, false, &l);
+    expect(&l, NULL, 0);
     exchange_free(x);
 }
 
@@ -410,6 +446,8 @@ int main(void)
         cmocka_unit_test(slow_targets_have_slow_inputs),
         TEST(small_and_fast_ones_with_edges_come_first),
         TEST(a_heavy_one_whose_edges_came_otherwise_is_never_given),
+        TEST(of_the_fastest_the_smallest_comes_first),
+        TEST(what_was_given_is_not_offered_after_a_resume),
         TEST(a_start_corpus_is_never_empty),
         TEST(portions_are_bounded_and_a_resume_goes_on),
         TEST(a_portion_uses_all_of_its_time),

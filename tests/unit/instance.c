@@ -73,7 +73,9 @@ static int play_fuzzer(char **argv)
 {
     int start = number(argv[2]), cycle = number(argv[3]), deaf = number(argv[4]),
         cycles = number(argv[5]), busy = number(argv[6]);
-    nap(start);
+    for (int ms = 0; ms < start && busy; ms++)
+        work();
+    nap(busy ? 0 : start);
     printf("\033[32mready\033[0m to play\n");
     fflush(stdout);
     for (int n = 0; !cycles || n < cycles; n++) {
@@ -491,7 +493,8 @@ static void freed_it_is_gone(void **state)
     t.in->on_event = on_event;
 }
 
-/* Of the CPU time, what it used in its turns and what it used between them.  /proc counts in ticks of 10 ms. */
+/* Of the CPU time, what it used in its turns and what it used between them, where its start-up is neither.  /proc
+ * counts in ticks of 10 ms. */
 static void cpu_time_is_charged(void **state)
 {
     (void)state;
@@ -508,6 +511,12 @@ static void cpu_time_is_charged(void **state)
     struct tree_usage u = {0};
     t.in->ops->usage(t.in, &u);
     assert_true(u.cpu_ns >= 300 * NS_PER_MS && u.rss_kb > 0);
+    t.in->ops->stop(t.in);
+    assert_int_equal(next_event(), INSTANCE_STOPPED);
+    play.start = 700; /* more than all of its former life */
+    start(true);
+    assert_int_equal(next_event(), INSTANCE_READY);
+    assert_true(turn(1, 60000)->cpu_parked_ns < 100 * NS_PER_MS);
 }
 
 /* A program without the library: SIGSTOP ends its turns, SIGINT or SIGKILL its life. */

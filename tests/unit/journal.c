@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "journal/json.h"
+#include "journal/write.h"
 
 #include <sched.h>
 #include <setjmp.h>
@@ -182,6 +183,27 @@ static void a_campaign_says_what_moved_it(void **state)
     journal_close(&j);
 }
 
+/* `carol sim` leaves a record, too. */
+static void a_simulated_one_is_known_as_such(void **state)
+{
+    (void)state;
+    struct settings o = fakes_options(fakes_dir, "equal", 2, 1, 600);
+    struct store *s;
+    struct journal j;
+    struct err e = {0};
+    char *dir = fs_join(fakes_dir, "simulated");
+    assert_int_equal(fs_mkdirs(dir, &e), 0);
+    assert_int_equal(store_open(&s, dir, STORE_CREATE, &e), 0);
+    assert_int_equal(journal_start(s, &o, &f.table, true, &e), 0);
+    store_close(s);
+    if (journal_open(&j, dir, false, &e) < 0)
+        fail_msg("%s", e.msg);
+    assert_true(j.simulated);
+    journal_close(&j);
+    settings_free(&o);
+    free(dir);
+}
+
 static void a_fold_may_be_freed_twice(void **state)
 {
     (void)state;
@@ -268,6 +290,7 @@ int main(void)
         cmocka_unit_test(signals_that_decided_are_named),
         cmocka_unit_test(the_strongest_signal_comes_first),
         cmocka_unit_test(a_campaign_says_what_moved_it),
+        cmocka_unit_test(a_simulated_one_is_known_as_such),
         cmocka_unit_test(a_fold_may_be_freed_twice),
         cmocka_unit_test(without_a_word_it_uses_all_cores),
         cmocka_unit_test(without_a_word_the_seed_is_the_time),

@@ -262,6 +262,19 @@ static void change_crashes(struct fakes *f, const struct record *a, size_t turn)
     free(set);
 }
 
+/* The state is compared when there is one; the decisions are not concerned. */
+static void change_state(struct fakes *f, const char *to, bool equal)
+{
+    struct replay r;
+    char *set = str_fmt("UPDATE learner SET state = %s", to);
+    sql(set);
+    fakes_replay(f, fakes_dir, NULL, NULL, &r);
+    assert_int_equal(r.state_equal, equal);
+    assert_int_equal(r.matched, r.decisions);
+    replay_free(&r);
+    free(set);
+}
+
 static void a_changed_number_is_named(void **state)
 {
     (void)state;
@@ -285,6 +298,9 @@ static void a_changed_number_is_named(void **state)
         assert_int_equal(r.matched, r.decisions);
         assert_true(r.state_equal);
         replay_free(&r);
+        change_state(&f, "zeroblob(length(state))", false);
+        change_state(&f, "zeroblob(length(state) + 1)", false);
+        change_state(&f, "x''", true);
         change_crashes(&f, &a, turn);
         record_free(&a);
     }

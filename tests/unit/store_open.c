@@ -4,6 +4,7 @@
 
 #include "journal/settings.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,7 +86,9 @@ static void the_lock_tells_who_writes(void **state)
     store_close(f->s);
     f->s = NULL;
     assert_false(store_is_locked(f->dir)); /* readers take none */
+    assert_int_equal(dup2(STDOUT_FILENO, STDIN_FILENO), STDIN_FILENO);
     store_close(r);
+    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* and give back none */
     assert_false(store_is_locked("/tmp/carol-none"));
 }
 
