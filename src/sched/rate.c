@@ -17,13 +17,13 @@
 #define LN2 0x1.62e42fefa39efp-1
 #define LEAST_NS 1000000 /* no turn counts as shorter */
 #define SLOWEST 0.05     /* a fuzzer without finds forgets twenty times as slowly */
+#define FASTEST 8        /* and one with many at most so quickly */
 
 static const struct param params[] = {
     {"half", PARAM_REAL, AT(half), 4, 0.1, 1e6, NULL,
      "own turns after which what a fuzzer found counts half"},
     {"evidence", PARAM_REAL, AT(evidence), 20, 0, 1e9, NULL,
-     "that many recent edges of a fuzzer make it forget so quickly; with fewer it remembers "
-     "longer"},
+     "that many recent edges make a fuzzer forget so quickly, twice as many twice; 0: always"},
     {"noise", PARAM_REAL, AT(noise), 0.5, 1e-6, 100, NULL,
      "standard deviation of one turn's log rate; sets the width"},
     {"idle", PARAM_REAL, AT(idle), 0.005, 0, 100, NULL,
@@ -226,7 +226,7 @@ static void land(struct rate *r, const struct decision *d)
 static double kept(const struct rate *r, const struct rate_arm *a, uint32_t new_edges)
 {
     double pace = r->o.evidence > 0 ? (a->edges + new_edges) / r->o.evidence : 1;
-    pace = pace < SLOWEST ? SLOWEST : pace > 1 ? 1 : pace;
+    pace = pace < SLOWEST ? SLOWEST : pace > FASTEST ? FASTEST : pace;
     return det_exp(-LN2 / r->o.half * pace);
 }
 

@@ -470,7 +470,7 @@ static void words_say_why(void **state)
         teach(s, 1, TURN_S, 500);
     ask(s, 1, 0, &d);
     assert_int_equal(d.choice, 1);
-    expect_words(s, &d, "darwin, 100 new edges a second, give or take a factor of 1.76",
+    expect_words(s, &d, "darwin, 100 new edges a second, give or take a factor of 2.38",
                  "Next came: aflpp, untried and assumed at 35.4 ");
     expect_words(s, &d, "after 4 turns of others", NULL);
     decision_ask(&d, 2, 2, 0, 0, 1);

@@ -43,7 +43,7 @@ class Rate:
         ages = [0.0] * len(own)  # in full turns
         for last, t in enumerate(own):
             found = t.edges + math.fsum(self.weight(a) * u.edges for a, u in zip(ages, own[:last]))
-            pace = min(1, max(0.05, found / self.o["evidence"])) if self.o["evidence"] else 1
+            pace = min(8, max(0.05, found / self.o["evidence"])) if self.o["evidence"] else 1
             ages[:last] = [a + pace for a in ages[:last]]
         return [(self.weight(a), t) for a, t in zip(ages, own)]
 
