@@ -12,8 +12,8 @@
 #define HALF(i)                                                                                    \
     SIXTEEN(i)                                                                                     \
     SIXTEEN((i) + 16)                                                                              \
-    SIXTEEN((i) + 32) SIXTEEN((i) + 48) SIXTEEN((i) + 64) SIXTEEN((i) + 80) SIXTEEN((i) + 96)      \
-        SIXTEEN((i) + 112)
+    SIXTEEN((i) + 32)                                                                              \
+    SIXTEEN((i) + 48) SIXTEEN((i) + 64) SIXTEEN((i) + 80) SIXTEEN((i) + 96) SIXTEEN((i) + 112)
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
