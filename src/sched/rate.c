@@ -32,7 +32,7 @@ static const struct param params[] = {
     {"prior", PARAM_REAL, AT(prior), 1.5, -100, 100, NULL,
      "an untried fuzzer is assumed behind the best by so many e-folds times ln(1 + fuzzers tried)"},
     {"spread", PARAM_REAL, AT(spread), 1, 1e-6, 100, NULL, "width of an untried fuzzer"},
-    {"fade", PARAM_REAL, AT(fade), 0.02, 0, 100, NULL,
+    {"fade", PARAM_REAL, AT(fade), 0.3, 0, 100, NULL,
      "e-folds by which the best rate that prior refers to falls with every turn of the campaign"},
     {"explore", PARAM_REAL, AT(explore), 1, 0, 1000, NULL,
      "multiplies the noise; 0: the highest estimate always wins"},

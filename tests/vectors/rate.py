@@ -18,7 +18,7 @@ from contextual import inverse
 from oracle import Stream
 
 SIGNALS = 15
-DEFAULTS = {"half": 4, "evidence": 20, "noise": 0.5, "idle": 0.005, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.02, "explore": 1,
+DEFAULTS = {"half": 4, "evidence": 20, "noise": 0.5, "idle": 0.005, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.3, "explore": 1,
             "context": "none", "ridge": 10, "clamp": 5}
 
 
