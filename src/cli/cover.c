@@ -71,8 +71,8 @@ struct cover {
     bool json;
     struct strv paths;
     struct outcome *out;
-    size_t *
-        first; /* --json: for every edge the first input that covers it, as a number from 1; 0: none */
+    /* --json: for every edge the number of the first input that covers it, from 1; 0: none does. */
+    size_t *first;
     uint32_t n_first; /* how many edges it has room for */
     struct loop *loop;
     struct team *team;

@@ -62,8 +62,7 @@ struct turn_quota {
     uint64_t cycles;  /* 0: no limit but the time */
     int64_t least_ns; /* its cycles do not end the turn before this */
     int64_t cap_ns;   /* the turn ends after this at the latest, counted from when it is ready */
-    const char
-        *as; /* the fuzzer whose turn it is, in an instance that several share; may be NULL */
+    const char *as;   /* whose turn it is, in an instance that several share; may be NULL */
 };
 
 struct turn_report {

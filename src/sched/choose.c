@@ -39,7 +39,7 @@ int choose_largest(const struct decision *d, struct rng *rng)
     }
     if (n < 2)
         return n ? best[0] : -1;
-    return best[rng_below(rng, (uint64_t)n)];
+    return best[rng ? rng_below(rng, (uint64_t)n) : 0];
 }
 
 int choose_second(const struct decision *d)

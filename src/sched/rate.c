@@ -138,16 +138,6 @@ static void score(const struct rate *r, const struct rate_arm *a, double untried
     estimate(r, row);
 }
 
-/* Untried fuzzers are alike and tie: the roster's order decides (METHOD R91). */
-static int first_largest(const struct decision *d)
-{
-    int best = -1;
-    for (int i = 0; i < d->n_arms; i++)
-        if (decision_may(d, i) && (best < 0 || d->arm[i].draw > d->arm[best].draw))
-            best = i;
-    return best;
-}
-
 static void rate_pick(struct sched *s, struct decision *d)
 {
     struct rate *r = (struct rate *)s;
@@ -162,7 +152,7 @@ static void rate_pick(struct sched *s, struct decision *d)
         d->arm[i].noise = noise[r->arm[i].turns > 0 ? i : d->n_arms];
         draw(r, &d->arm[i]);
     }
-    d->choice = first_largest(d);
+    d->choice = choose_largest(d, NULL); /* the untried tie (METHOD R91) */
     if (d->worker >= 0 && d->worker < r->workers)
         r->flight[d->worker] =
             d->choice < 0 ? (struct rate_flight){0, 0} : (struct rate_flight){d->t, d->choice};

@@ -16,7 +16,8 @@ void choose_order(uint64_t seed, int n, int order[SCHED_MAX_ARMS]);
 int choose_warmup(const struct decision *d, const int *order, const uint64_t *dispatched,
                   int turns);
 /* The arm that may run with the largest draw, uniform among exact ties (METHOD R45: a fixed order would
- * favour a fuzzer); rng is touched only by a tie.  -1: none may run. */
+ * favour a fuzzer); rng is touched only by a tie.  Without rng the first of them in the roster (METHOD R91).
+ * -1: none may run. */
 int choose_largest(const struct decision *d, struct rng *rng);
 /* For explanations: the arm with the largest draw besides the choice; -1: no other may run. */
 int choose_second(const struct decision *d);
