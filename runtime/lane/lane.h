@@ -11,7 +11,7 @@
  *     for every execution:                          child:
  *       carol_lane_seen(lane)                         runs the input
  *       carol_lane_go(lane), or ask for a fork        carol_lane_pause(lane), returns when the next one is ready
- *       carol_lane_wait(lane, ms)                   fork server, when waitpid says that the child has ended:
+ *       carol_lane_wait(lane, child, ms)            fork server, when waitpid says that the child has ended:
  *                                                     carol_lane_ended(lane), then the status through the pipe
  *
  * Forks, deaths and the status of a death go through the pipes as ever.  A target whose runtime does not know the
@@ -35,6 +35,7 @@
 #define CAROL_LANE_ENV "CAROL_LANE"
 #define CAROL_LANE_FD 197 /* below afl-fuzz's own two */
 #define CAROL_LANE_MARK 0x4c414e31U
+#define CAROL_LANE_PATIENCE 100 /* ms */
 
 struct carol_lane {
     uint32_t mark;  /* CAROL_LANE_MARK: the target's runtime knows the lane */
@@ -101,12 +102,33 @@ static inline void carol_lane_go(struct carol_lane *lane)
     carol_lane_wake(&lane->go);
 }
 
-/* Waits for the end of the execution, `ms` milliseconds at most.  A signal begins the wait anew, as in afl-fuzz. */
-static inline enum carol_lane_result carol_lane_wait(struct carol_lane *lane, uint32_t ms)
+/* CPU time of a process in ms; 0 if it is gone. */
+static inline int64_t carol_lane_cpu(pid_t pid)
 {
-    while (__atomic_load_n(&lane->done, __ATOMIC_SEQ_CST) == lane->seen)
-        if (carol_lane_futex(&lane->done, FUTEX_WAIT, lane->seen, ms) < 0 && errno == ETIMEDOUT)
+    struct timespec t = {0, 0};
+    syscall(SYS_clock_gettime, (long)(~(unsigned)pid << 3 | 2), &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Waits for the end of the execution that `child` makes, until it has used `ms` milliseconds of CPU time or, if it
+ * sleeps or the machine is busy, twice that time and at least CAROL_LANE_PATIENCE have passed.  The clock is only
+ * asked when an eighth of the time is over; most executions end long before. */
+static inline enum carol_lane_result carol_lane_wait(struct carol_lane *lane, pid_t child,
+                                                     uint32_t ms)
+{
+    uint32_t waited = 0, step = ms / 8 ? ms / 8 : 1;
+    int64_t used = -1;
+    while (__atomic_load_n(&lane->done, __ATOMIC_SEQ_CST) == lane->seen) {
+        if (carol_lane_futex(&lane->done, FUTEX_WAIT, lane->seen, step) == 0 || errno != ETIMEDOUT)
+            continue;
+        waited += step;
+        int64_t now = carol_lane_cpu(child);
+        if (used < 0)
+            used = now;
+        else if (now - used >= ms - ms / 4 || (waited >= 2 * ms && waited >= CAROL_LANE_PATIENCE))
             return CAROL_LANE_LATE;
+        step = ms - ms / 8;
+    }
     return __atomic_exchange_n(&lane->ended, 0, __ATOMIC_SEQ_CST) ? CAROL_LANE_ENDED
                                                                   : CAROL_LANE_DONE;
 }

@@ -113,7 +113,7 @@ static enum carol_lane_result run(enum order order, uint32_t ms, int *status)
         assert_int_equal(write(ask[1], &word, sizeof word), sizeof word);
         child = from_pipe();
     }
-    enum carol_lane_result r = carol_lane_wait(lane, ms);
+    enum carol_lane_result r = carol_lane_wait(lane, child, ms);
     if (r == CAROL_LANE_LATE)
         kill(child, SIGKILL);
     if (r != CAROL_LANE_DONE) {
