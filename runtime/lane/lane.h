@@ -36,6 +36,7 @@
 #define CAROL_LANE_FD 197 /* below afl-fuzz's own two */
 #define CAROL_LANE_MARK 0x4c414e31U
 #define CAROL_LANE_PATIENCE 100 /* ms */
+#define CAROL_LANE_TICK 4       /* ms: an alarm before the kernel's next tick costs more */
 
 struct carol_lane {
     uint32_t mark;  /* CAROL_LANE_MARK: the target's runtime knows the lane */
@@ -112,11 +113,11 @@ static inline int64_t carol_lane_cpu(pid_t pid)
 
 /* Waits for the end of the execution that `child` makes, until it has used `ms` milliseconds of CPU time or, if it
  * sleeps or the machine is busy, twice that time and at least CAROL_LANE_PATIENCE have passed.  The clock is only
- * asked when an eighth of the time is over; most executions end long before. */
+ * asked when an eighth of the time, or 4 ms, is over; most executions end long before. */
 static inline enum carol_lane_result carol_lane_wait(struct carol_lane *lane, pid_t child,
                                                      uint32_t ms)
 {
-    uint32_t waited = 0, step = ms / 8 ? ms / 8 : 1;
+    uint32_t waited = 0, step = ms / 8 > CAROL_LANE_TICK ? ms / 8 : CAROL_LANE_TICK;
     int64_t used = -1;
     while (__atomic_load_n(&lane->done, __ATOMIC_SEQ_CST) == lane->seen) {
         if (carol_lane_futex(&lane->done, FUTEX_WAIT, lane->seen, step) == 0 || errno != ETIMEDOUT)
@@ -127,7 +128,7 @@ static inline enum carol_lane_result carol_lane_wait(struct carol_lane *lane, pi
             used = now;
         else if (now - used >= ms - ms / 4 || (waited >= 2 * ms && waited >= CAROL_LANE_PATIENCE))
             return CAROL_LANE_LATE;
-        step = ms - ms / 8;
+        step = ms > step ? ms - step : ms;
     }
     return __atomic_exchange_n(&lane->ended, 0, __ATOMIC_SEQ_CST) ? CAROL_LANE_ENDED
                                                                   : CAROL_LANE_DONE;

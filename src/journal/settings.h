@@ -104,7 +104,7 @@ CAROL_MUST_CHECK int settings_set(struct settings *s, const struct setting *st, 
  * paper's day on six cores gives 120 s); no end counts as a day. */
 int64_t settings_turn(int64_t budget_ns, int jobs);
 /* After how many ms a fuzzer gives a run up (METHOD R22a): exec_ms, or five times what the slowest seed took, in steps
- * of 20 ms; never more than timeout_ms. */
+ * of 5 ms; never more than timeout_ms. */
 uint32_t settings_exec_ms(const struct settings *s, uint32_t slowest_us);
 /* Check the scheduler and its options, and put the values in force into params, so that the record names every
  * constant the campaign was decided with; decide the length of a turn. */

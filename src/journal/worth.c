@@ -7,8 +7,8 @@
 struct limit {
     uint32_t medians, floor;
 };
-static const struct limit light_us = {4, 200}, light_bytes = {8, 2000};
-static const struct limit heavy_us = {20, 1000}, heavy_bytes = {32, 8000};
+static const struct limit light_us = {3, 40}, light_bytes = {3, 300};
+static const struct limit heavy_us = {4, 60}, heavy_bytes = {4, 400};
 
 static unsigned bin_of(uint32_t v)
 {

@@ -120,14 +120,14 @@ static uint32_t run_heavy(enum fake_heavy heavy, uint32_t bytes, uint32_t us)
 static void what_is_heavy_and_brings_nothing_is_offered_to_nobody(void **state)
 {
     (void)state;
-    static const uint32_t heavy[][2] = {{6, 300}, {6, 50000}, {2001, 10}, {30000, 10}};
+    static const uint32_t heavy[][2] = {{6, 300}, {6, 50000}, {301, 10}, {30000, 10}};
     for (size_t i = 0; i < sizeof heavy / sizeof *heavy; i++) {
         assert_true(run_heavy(HEAVY_TOO, heavy[i][0], heavy[i][1]) > 50);
         assert_true(ask(HEAVY_SEEDS) > 10);
         assert_int_equal(ask(HEAVY_SEEDS " AND share IS NOT NULL"), 0);
         assert_int_equal(ask(HEAVY_IMPORTS), 0);
     }
-    assert_true(run_heavy(HEAVY_TOO, 2000, 200) > 50); /* that is not heavy */
+    assert_true(run_heavy(HEAVY_TOO, 300, 40) > 50); /* that is not heavy */
     assert_true(ask(HEAVY_IMPORTS) > 10);
 }
 
@@ -135,7 +135,7 @@ static void what_is_heavy_and_brings_nothing_is_offered_to_nobody(void **state)
 static void what_alone_has_an_edge_is_offered(void **state)
 {
     (void)state;
-    assert_true(run_heavy(HEAVY_ONLY, 8000, 1000) > 50);
+    assert_true(run_heavy(HEAVY_ONLY, 400, 60) > 50);
     assert_true(ask(HEAVY_IMPORTS) > 10);
     assert_in_range(run_heavy(HEAVY_ONLY, 8001, 10), 2, 6);
     assert_int_equal(ask(HEAVY_IMPORTS), 0);
@@ -426,16 +426,16 @@ static void slow_targets_have_slow_inputs(void **state)
 {
     (void)state;
     struct worth w = {0};
-    assert_int_equal(worth_weigh(&w, 200, 2000), WEIGHT_LIGHT);
-    assert_int_equal(worth_weigh(&w, 201, 2000), WEIGHT_HEAVY);
-    assert_int_equal(worth_weigh(&w, 1, 8001), WEIGHT_TOO_HEAVY);
+    assert_int_equal(worth_weigh(&w, 40, 300), WEIGHT_LIGHT);
+    assert_int_equal(worth_weigh(&w, 41, 300), WEIGHT_HEAVY);
+    assert_int_equal(worth_weigh(&w, 1, 401), WEIGHT_TOO_HEAVY);
     for (int i = 0; i < 5; i++)
         worth_add(&w, 1024, 65536);
-    assert_int_equal(worth_weigh(&w, 4 * 1024, 8 * 65536), WEIGHT_LIGHT);
-    assert_int_equal(worth_weigh(&w, 4 * 1024 + 1, 65536), WEIGHT_HEAVY);
-    assert_int_equal(worth_weigh(&w, 20 * 1024, 32 * 65536), WEIGHT_HEAVY);
-    assert_int_equal(worth_weigh(&w, 20 * 1024 + 1, 1), WEIGHT_TOO_HEAVY);
-    assert_int_equal(worth_weigh(&w, 1, 32 * 65536 + 1), WEIGHT_TOO_HEAVY);
+    assert_int_equal(worth_weigh(&w, 3 * 1024, 3 * 65536), WEIGHT_LIGHT);
+    assert_int_equal(worth_weigh(&w, 3 * 1024 + 1, 65536), WEIGHT_HEAVY);
+    assert_int_equal(worth_weigh(&w, 4 * 1024, 4 * 65536), WEIGHT_HEAVY);
+    assert_int_equal(worth_weigh(&w, 4 * 1024 + 1, 1), WEIGHT_TOO_HEAVY);
+    assert_int_equal(worth_weigh(&w, 1, 4 * 65536 + 1), WEIGHT_TOO_HEAVY);
 }
 
 int main(void)
