@@ -8,7 +8,7 @@
 
 #define COLUMNS                                                                                    \
     "t.crash, t.build, t.outcome, t.defect, t.function, t.file, t.line, t.fault, t.entry, "        \
-    "t.access, t.bytes, t.address, t.cwe, t.withheld, t.asan_runs, t.asan_hits, t.plain_runs, "     \
+    "t.access, t.bytes, t.address, t.cwe, t.withheld, t.asan_runs, t.asan_hits, t.plain_runs, "    \
     "t.plain_hits, t.plain_signal, t.cpu_us, t.why"
 
 static const char *text_or_empty(const char *s)

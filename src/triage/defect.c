@@ -37,7 +37,9 @@ static struct defect *bucket(struct fold *f, const char *id)
 /* The worse of two outcomes of one defect: what may not be published, then a write, a jump, a read. */
 static int badness(const struct store_triage *t)
 {
-    return 4 * t->withheld + (strcmp(t->access, "write") == 0 ? 3 : strcmp(t->access, "jump") == 0 ? 2 : *t->access != 0);
+    return 4 * t->withheld + (strcmp(t->access, "write") == 0  ? 3
+                              : strcmp(t->access, "jump") == 0 ? 2
+                                                               : *t->access != 0);
 }
 
 static int badness_of(const struct defect *d)
@@ -69,7 +71,8 @@ static void take_best(struct defect *x, const struct store_triage *t, const stru
 {
     bool sure = t->plain_runs == CONFIRM_RUNS && t->plain_hits == t->plain_runs;
     if (x->best && (x->plain_hits > t->plain_hits ||
-                    (x->plain_hits == t->plain_hits && x->plain_runs >= t->plain_runs && x->best_size <= c->size)))
+                    (x->plain_hits == t->plain_hits && x->plain_runs >= t->plain_runs &&
+                     x->best_size <= c->size)))
         return;
     x->best = t->crash;
     x->best_size = c->size;
@@ -250,16 +253,17 @@ static json_t *text_or_null(const char *s)
 
 static json_t *defect_json(const struct defect *d, const char *out)
 {
-    char cwe[16] = "", *path = d->minimised && out ? str_fmt("%s/triage/%s/minimised", out, d->id) : NULL;
+    char cwe[16] = "",
+         *path = d->minimised && out ? str_fmt("%s/triage/%s/minimised", out, d->id) : NULL;
     if (d->cwe)
         snprintf(cwe, sizeof cwe, "CWE-%d", d->cwe);
-    json_t *o = json_pack(
-        "{s:s,s:o,s:o,s:i,s:s,s:o,s:o,s:s,s:b,s:s,s:f,s:I,s:o}", "id", d->id, "function",
-        text_or_null(d->function), "file", text_or_null(d->file), "line", d->line, "fault", d->fault,
-        "entry", text_or_null(d->entry), "cwe", text_or_null(cwe), "class", defect_class(d),
-        "confirmed", d->confirmed, "found_by", d->found_by, "first_seen_s",
-        (double)d->first_seen_ns / 1e9, "inputs", (json_int_t)d->inputs, "minimised",
-        text_or_null(path));
+    json_t *o =
+        json_pack("{s:s,s:o,s:o,s:i,s:s,s:o,s:o,s:s,s:b,s:s,s:f,s:I,s:o}", "id", d->id, "function",
+                  text_or_null(d->function), "file", text_or_null(d->file), "line", d->line,
+                  "fault", d->fault, "entry", text_or_null(d->entry), "cwe", text_or_null(cwe),
+                  "class", defect_class(d), "confirmed", d->confirmed, "found_by", d->found_by,
+                  "first_seen_s", (double)d->first_seen_ns / 1e9, "inputs", (json_int_t)d->inputs,
+                  "minimised", text_or_null(path));
     static const char *const kinds[] = {
         [TRIAGE_CRASH] = "crash", [TRIAGE_HANG] = "hang", [TRIAGE_OOM] = "oom"};
     json_object_set_new(o, "kind", json_string(kinds[d->outcome]));
@@ -272,9 +276,8 @@ static json_t *defect_json(const struct defect *d, const char *out)
     json_object_set_new(o, "asan_crashes", json_integer(d->asan_hits));
     json_object_set_new(o, "why", text_or_null(d->why));
     json_object_set_new(o, "bytes", json_integer((json_int_t)d->best_size));
-    json_object_set_new(
-        o, "minimised_bytes",
-        d->minimised ? json_integer((json_int_t)d->minimised_size) : json_null());
+    json_object_set_new(o, "minimised_bytes",
+                        d->minimised ? json_integer((json_int_t)d->minimised_size) : json_null());
     json_object_set_new(o, "known", json_boolean(d->known));
     free(path);
     return o;

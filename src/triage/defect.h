@@ -29,19 +29,20 @@ struct defect {
     int cwe;       /* 0: none */
     bool withheld; /* memory corruption or disclosure of information; else the class is "crash" */
     bool confirmed;
-    int asan_runs, asan_hits, plain_runs, plain_hits, plain_signal; /* of the input that counts most */
-    char *why;              /* it is not confirmed; "" */
-    char found_by[32];      /* who was first; "seed": an input of the user's */
-    int64_t first_seen_ns;  /* campaign time */
-    uint64_t inputs;        /* crashes in this bucket */
+    int asan_runs, asan_hits, plain_runs, plain_hits,
+        plain_signal;              /* of the input that counts most */
+    char *why;                     /* it is not confirmed; "" */
+    char found_by[32];             /* who was first; "seed": an input of the user's */
+    int64_t first_seen_ns;         /* campaign time */
+    uint64_t inputs;               /* crashes in this bucket */
     uint32_t by[CONTEXT_MAX_ARMS]; /* and how many by each fuzzer of the roster */
-    int64_t first;          /* the crash that was first */
-    int64_t worst;          /* the crash whose report shows the worst (store_triage_report) */
-    int64_t best;           /* the crash to reproduce it with: confirmed, then small */
+    int64_t first;                 /* the crash that was first */
+    int64_t worst; /* the crash whose report shows the worst (store_triage_report) */
+    int64_t best;  /* the crash to reproduce it with: confirmed, then small */
     size_t best_size;
-    bool minimised;         /* there is a smaller one (store_minimised), */
-    size_t minimised_size;  /* so small */
-    bool known;             /* a baseline has it; only triage with --baseline sets this */
+    bool minimised;        /* there is a smaller one (store_minimised), */
+    size_t minimised_size; /* so small */
+    bool known;            /* a baseline has it; only triage with --baseline sets this */
 };
 
 struct defects {
