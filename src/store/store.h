@@ -353,6 +353,9 @@ struct store_triage {
     const char *report; /* the sanitizer's, symbolised and cut; NULL in store_triage_rows */
 };
 CAROL_MUST_CHECK int store_triage_put(struct store *s, const struct store_triage *t, struct err *e);
+/* Only the counts of runs and the remark of a row that is there, from t; its CPU time is added. */
+CAROL_MUST_CHECK int store_triage_confirm(struct store *s, const struct store_triage *t,
+                                          struct err *e);
 /* Every crash that has a row, in order of their numbers; the crash without its bytes. */
 typedef int store_triage_fn(void *arg, const struct store_triage *t, const struct store_crash *c,
                             struct err *e);

@@ -58,6 +58,33 @@ int store_triage_put(struct store *s, const struct store_triage *t, struct err *
     return rc < 0 ? rc : db_leave(s, put(s, t, e), e);
 }
 
+static int confirm(struct store *s, const struct store_triage *t, struct err *e)
+{
+    struct query q;
+    int rc =
+        db_query(s, &q,
+                 "UPDATE triage SET asan_runs = ?, asan_hits = ?, plain_runs = ?, plain_hits = ?,"
+                 " plain_signal = ?, cpu_us = cpu_us + ?, why = ? WHERE crash = ?",
+                 e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, t->asan_runs);
+    db_bind_int(&q, t->asan_hits);
+    db_bind_int(&q, t->plain_runs);
+    db_bind_int(&q, t->plain_hits);
+    db_bind_int(&q, t->plain_signal);
+    db_bind_int(&q, t->cpu_us);
+    db_bind_text(&q, text_or_empty(t->why));
+    db_bind_int(&q, t->crash);
+    return db_run(&q, e);
+}
+
+int store_triage_confirm(struct store *s, const struct store_triage *t, struct err *e)
+{
+    int rc = db_enter(s, e);
+    return rc < 0 ? rc : db_leave(s, confirm(s, t, e), e);
+}
+
 static struct store_triage row_of(struct query *q)
 {
     struct store_triage t = {.crash = db_int(q), .build = db_text(q)};

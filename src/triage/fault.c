@@ -13,7 +13,13 @@ struct words {
 };
 
 #define CRASH TRIAGE_CRASH
-#define MEMORY(says, called) {says, {called, CRASH, 125, 787, true, .access = true}}
+#define MEMORY(says, called)                                                                       \
+    {                                                                                              \
+        says,                                                                                      \
+        {                                                                                          \
+            called, CRASH, 125, 787, true, .access = true                                          \
+        }                                                                                          \
+    }
 
 /* What AddressSanitizer says, at the beginning of its line; longer words before those they begin with. */
 static const struct words asan[] = {
@@ -45,9 +51,11 @@ static const struct words asan[] = {
     {"stack-overflow", {"stack-overflow", CRASH, 674, 674, false, .no_line = true}},
     {"requested allocation size", {"allocation-too-big", TRIAGE_OOM, 789, 789, false}},
     {"allocator is out of memory", {"out-of-memory", TRIAGE_OOM, 789, 789, false}},
-    {"out of memory: allocator is trying to allocate", {"out-of-memory", TRIAGE_OOM, 789, 789, false}},
+    {"out of memory: allocator is trying to allocate",
+     {"out-of-memory", TRIAGE_OOM, 789, 789, false}},
     {"allocator exhausted", {"out-of-memory", TRIAGE_OOM, 789, 789, false}},
-    {"specified RSS limit exceeded", {"out-of-memory", TRIAGE_OOM, 400, 400, false, .no_line = true}},
+    {"specified RSS limit exceeded",
+     {"out-of-memory", TRIAGE_OOM, 400, 400, false, .no_line = true}},
     {"hard rss limit exhausted", {"out-of-memory", TRIAGE_OOM, 400, 400, false, .no_line = true}},
     {"calloc parameters overflow", {"calloc-overflow", CRASH, 190, 190, false}},
     {"reallocarray parameters overflow", {"calloc-overflow", CRASH, 190, 190, false}},
@@ -117,10 +125,10 @@ static const struct {
     int signo;
     struct fault f;
 } signals[] = {
-    {SIGSEGV, {"SIGSEGV", CRASH, 119, 119, true}}, {SIGBUS, {"SIGBUS", CRASH, 119, 119, true}},
-    {SIGFPE, {"SIGFPE", CRASH, 369, 369, false}},  {SIGILL, {"SIGILL", CRASH, 0, 0, false}},
+    {SIGSEGV, {"SIGSEGV", CRASH, 119, 119, true}},  {SIGBUS, {"SIGBUS", CRASH, 119, 119, true}},
+    {SIGFPE, {"SIGFPE", CRASH, 369, 369, false}},   {SIGILL, {"SIGILL", CRASH, 0, 0, false}},
     {SIGABRT, {"SIGABRT", CRASH, 617, 617, false}}, {SIGTRAP, {"SIGTRAP", CRASH, 0, 0, false}},
-    {SIGSYS, {"SIGSYS", CRASH, 0, 0, false}},      {0, {"signal", CRASH, 0, 0, false}},
+    {SIGSYS, {"SIGSYS", CRASH, 0, 0, false}},       {0, {"signal", CRASH, 0, 0, false}},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

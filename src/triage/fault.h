@@ -14,7 +14,8 @@
 struct fault {
     const char *name; /* "heap-buffer-overflow" */
     enum triage_outcome outcome;
-    int cwe_read, cwe_write; /* the second where it writes; the same where that makes no difference */
+    int cwe_read,
+        cwe_write; /* the second where it writes; the same where that makes no difference */
     bool withheld;
     bool no_line; /* the place within the function is chance: recursion, memory, time */
     bool access;  /* read or write belongs to its name */

@@ -47,7 +47,7 @@ static const char *copy_operator(const char *p, struct buf *out)
 /* Cut at the first thing that is a compiler's, as in f.isra.0, f.cold, f.llvm.123 and f[abi:cxx11]. */
 static void cut_suffixes(char *name)
 {
-    static const char *const suffixes[] = {".isra.", ".part.", ".constprop.", ".cold",
+    static const char *const suffixes[] = {".isra.", ".part.",     ".constprop.", ".cold",
                                            ".llvm.", ".lto_priv.", "[abi:"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         char *at = strstr(name, suffixes[i]);
@@ -64,7 +64,8 @@ char *frame_function(const char *name)
         if (ends_with_operator(&out) && strchr("<>=+-*/%^&|~!,[]()", *p)) {
             p = copy_operator(p, &out);
         } else if (*p == '<' || (*p == '(' && !str_starts(p, "(anonymous namespace)"))) {
-            bool last = *p == '('; /* parameters: after them only "const" and the like, or ::inner */
+            bool last =
+                *p == '('; /* parameters: after them only "const" and the like, or ::inner */
             p = closing(p) + 1;
             while (last && *p && !str_starts(p, "::"))
                 p++;
@@ -196,22 +197,35 @@ static bool has_one(const char *s, const char *const *parts)
     return false;
 }
 
-static const char *const runtime_names[] = {
-    "__asan_",      "__ubsan_",       "__lsan_",     "__sanitizer", "__interceptor_", "__interception",
-    "___interceptor_", "__libc_",     "__GI_",       "__assert",    "__cxa_",         "__gnu_cxx::",
-    "__pthread_",   "__restore_rt",   "__fortify_",  "__stack_chk", "__chk_fail",     "operator new",
-    "operator delete", "std::",       "fuzzer::",    "asan_thread_start", "gsignal",  "__msan_",
-    "__kernel_",    "__clone",        NULL};
-static const char *const runtime_paths[] = {
-    "/compiler-rt/", "/sanitizer_common/", "/usr/include/", "/usr/lib/gcc", "/usr/lib/llvm",
-    "/include/c++/", "/libstdc++-v3/",     "/sysdeps/",     "/c++/v1/",     "runtime/drv/driver.c",
-    "runtime/cov/",  "/llvm-toolchain",    NULL};
+static const char *const runtime_names[] = {"__asan_",           "__ubsan_",       "__lsan_",
+                                            "__sanitizer",       "__interceptor_", "__interception",
+                                            "___interceptor_",   "__libc_",        "__GI_",
+                                            "__assert",          "__cxa_",         "__gnu_cxx::",
+                                            "__pthread_",        "__restore_rt",   "__fortify_",
+                                            "__stack_chk",       "__chk_fail",     "operator new",
+                                            "operator delete",   "std::",          "fuzzer::",
+                                            "asan_thread_start", "gsignal",        "__msan_",
+                                            "__kernel_",         "__clone",        NULL};
+static const char *const runtime_paths[] = {"/compiler-rt/",
+                                            "/sanitizer_common/",
+                                            "/usr/include/",
+                                            "/usr/lib/gcc",
+                                            "/usr/lib/llvm",
+                                            "/include/c++/",
+                                            "/libstdc++-v3/",
+                                            "/sysdeps/",
+                                            "/c++/v1/",
+                                            "runtime/drv/driver.c",
+                                            "runtime/cov/",
+                                            "/llvm-toolchain",
+                                            NULL};
 /* glibc's, which has no directory of its own in front. */
 static const char *const libc_dirs[] = {
-    "csu/",    "nptl/",   "signal/", "stdlib/", "assert/", "malloc/", "string/", "stdio-common/", "libio/", "sysdeps/",
-    "../sysdeps/", "elf/", "debug/", "posix/", "misc/", "setjmp/", "time/", "math/", "wcsmbs/", "iconv/", NULL};
-static const char *const system_modules[] = {"/lib/",      "/usr/lib/", "/lib64/", "linux-vdso",
-                                             "<unknown", NULL};
+    "csu/",          "nptl/",   "signal/",  "stdlib/",     "assert/", "malloc/", "string/",
+    "stdio-common/", "libio/",  "sysdeps/", "../sysdeps/", "elf/",    "debug/",  "posix/",
+    "misc/",         "setjmp/", "time/",    "math/",       "wcsmbs/", "iconv/",  NULL};
+static const char *const system_modules[] = {"/lib/",      "/usr/lib/", "/lib64/",
+                                             "linux-vdso", "<unknown",  NULL};
 
 static bool is_named(const char *function, const char *name)
 {

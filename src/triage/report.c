@@ -242,8 +242,10 @@ static void parse_asan(struct report *r, const char *text, const char *head)
     if (strcmp(r->kind->name, "abort") == 0)
         refine_abort(r, text, head);
     if (str_starts(r->kind->name, "abort") || r->kind->outcome == TRIAGE_OOM ||
-        strcmp(r->kind->name, "assertion") == 0 || strcmp(r->kind->name, "uncaught-exception") == 0 ||
-        strcmp(r->kind->name, "division-by-zero") == 0 || strcmp(r->kind->name, "illegal-instruction") == 0)
+        strcmp(r->kind->name, "assertion") == 0 ||
+        strcmp(r->kind->name, "uncaught-exception") == 0 ||
+        strcmp(r->kind->name, "division-by-zero") == 0 ||
+        strcmp(r->kind->name, "illegal-instruction") == 0)
         r->address[0] = '\0'; /* a process number or the place of the code, no address of memory */
     take_stack(r, head);
 }
@@ -254,10 +256,13 @@ static void parse_ubsan(struct report *r, const char *text, const char *error)
     const char *line = error;
     while (line > text && line[-1] != '\n')
         line--;
-    char *place = str_fmt("    #0 0x0 in ? %.*s", (int)(error - line) - (int)strlen(": runtime error: "), line);
+    char *place = str_fmt("    #0 0x0 in ? %.*s",
+                          (int)(error - line) - (int)strlen(": runtime error: "), line);
     struct frame f;
     take_stack(r, error);
-    if (frame_parse(&f, place, strlen(place))) { /* its own words name the line; the stack names the function */
+    if (frame_parse(
+            &f, place,
+            strlen(place))) { /* its own words name the line; the stack names the function */
         free(f.function);
         f.function = xstrdup(r->function ? r->function : "");
         take_place(r, &f);

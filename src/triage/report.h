@@ -20,13 +20,13 @@
 
 struct report {
     const struct fault *kind;
-    char *fault;              /* its name, with read or write: "heap-buffer-overflow read" */
-    char *function, *file;    /* "" unknown */
-    int line;                 /* 0 unknown */
-    char *entry;              /* "" unknown */
-    const char *access;       /* read, write, jump, "" */
-    int64_t bytes;            /* 0 unknown */
-    char address[24];         /* "" unknown */
+    char *fault;           /* its name, with read or write: "heap-buffer-overflow read" */
+    char *function, *file; /* "" unknown */
+    int line;              /* 0 unknown */
+    char *entry;           /* "" unknown */
+    const char *access;    /* read, write, jump, "" */
+    int64_t bytes;         /* 0 unknown */
+    char address[24];      /* "" unknown */
     int cwe;
     bool withheld;
 };

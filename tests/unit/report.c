@@ -1,8 +1,8 @@
 /* report: golden files, one per case (tests/golden/sanitizer): what is said of each text, also when it ends anywhere. */
+#include "triage/report.h"
 #include "base/die.h"
 #include "base/fs.h"
 #include "triage/frame.h"
-#include "triage/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,8 +84,8 @@ static void every_golden_file_says_what_it_should(void **state)
 static void a_text_that_ends_anywhere_gives_what_there_is(void **state)
 {
     (void)state;
-    static const char *const names[] = {"heap_read.txt", "null_write.txt", "recursion.txt",
-                                        "cxx_exception.txt", "ub_index.txt", "double_free.txt"};
+    static const char *const names[] = {"heap_read.txt",     "null_write.txt", "recursion.txt",
+                                        "cxx_exception.txt", "ub_index.txt",   "double_free.txt"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct golden g;
         struct report whole, r;
@@ -161,8 +161,9 @@ static void a_bucket_is_function_file_line_fault_and_entry(void **state)
     /* elsewhere on the disk, another column, another address of the code: the same */
     expect_bucket(true, one, OVERFLOW("READ", "    #0 0x9 in get /other/dir/p.c:12:8\n" BELOW));
     /* called through a library function: the same */
-    expect_bucket(true, one,
-                  OVERFLOW("READ", "    #0 0x7 in memcpy (/t+0x1)\n    #1 0x1 in get /a/p.c:12:5\n" BELOW));
+    expect_bucket(
+        true, one,
+        OVERFLOW("READ", "    #0 0x7 in memcpy (/t+0x1)\n    #1 0x1 in get /a/p.c:12:5\n" BELOW));
     expect_bucket(false, one, OVERFLOW("WRITE", "    #0 0x1 in get /a/p.c:12:5\n" BELOW));
     expect_bucket(false, one, OVERFLOW("READ", "    #0 0x1 in get /a/p.c:13:5\n" BELOW));
     expect_bucket(false, one, OVERFLOW("READ", "    #0 0x1 in put /a/p.c:12:5\n" BELOW));
@@ -172,8 +173,9 @@ static void a_bucket_is_function_file_line_fault_and_entry(void **state)
                                    "    #2 0x3 in LLVMFuzzerTestOneInput /a/f.c:3:1\n"));
 }
 
-#define SEGV(at) "==1==ERROR: AddressSanitizer: SEGV on unknown address " at " (pc 0x1 bp 0x2 sp 0x3 T0)\n" \
-                 "==1==The signal is caused by a READ memory access.\n    #0 0x1 in get /a/p.c:12:5\n" BELOW
+#define SEGV(at)                                                                                   \
+    "==1==ERROR: AddressSanitizer: SEGV on unknown address " at " (pc 0x1 bp 0x2 sp 0x3 T0)\n"     \
+    "==1==The signal is caused by a READ memory access.\n    #0 0x1 in get /a/p.c:12:5\n" BELOW
 
 static void null_and_wild_at_one_place_are_one_bucket_of_two_classes(void **state)
 {
@@ -198,7 +200,8 @@ static void a_hang_is_where_its_stacks_meet(void **state)
     (void)state;
     const char *const texts[] = {
         "    #0 0x1 in step /a/p.c:1:1\n    #1 0x1 in loop /a/p.c:7:1\n" ENTER,
-        "    #0 0x1 in memcpy (/t+0x1)\n    #1 0x1 in move /a/p.c:4:1\n    #2 0x1 in loop /a/p.c:8:1\n" ENTER,
+        "    #0 0x1 in memcpy (/t+0x1)\n    #1 0x1 in move /a/p.c:4:1\n    #2 0x1 in loop "
+        "/a/p.c:8:1\n" ENTER,
     };
     struct report r;
     report_hang(&r, texts, 2);
@@ -217,7 +220,8 @@ static void text_without_a_fault_is_none(void **state)
     (void)state;
     struct report r;
     assert_false(report_parse(&r, "", 0, 0));
-    static const char text[] = "#0 0x1 in nobody /x/y.c:1\nAddressSanitizer\nERROR: AddressSanitizer: \n";
+    static const char text[] =
+        "#0 0x1 in nobody /x/y.c:1\nAddressSanitizer\nERROR: AddressSanitizer: \n";
     assert_false(report_parse(&r, text, strlen(text), 0));
     assert_false(report_parse(&r, "a\0b", 3, 0));
 }
