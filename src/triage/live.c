@@ -35,12 +35,14 @@ static void on_again(void *arg)
     live_pump(v, v->campaign_ns);
 }
 
-static int add_bucket(void *arg, const struct store_triage *t, const struct store_crash *c, struct err *e)
+static int add_bucket(void *arg, const struct store_triage *t, const struct store_crash *c,
+                      struct err *e)
 {
     struct live *v = arg;
     (void)c;
     (void)e;
-    if (*t->defect && strcmp(t->build, lab_builds(v->lab)) == 0 && !strv_has(&v->buckets, t->defect))
+    if (*t->defect && strcmp(t->build, lab_builds(v->lab)) == 0 &&
+        !strv_has(&v->buckets, t->defect))
         strv_add(&v->buckets, t->defect);
     return 0;
 }
