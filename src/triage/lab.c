@@ -59,12 +59,13 @@ static void make_env(const struct lab *lab, struct strv *env, const char *more)
         if (keep)
             strv_add(env, *p);
     }
-    unsigned long long mb = lab->o.mem_bytes >> 20;
+    /* A sanitizer needs memory of its own, for red zones, freed blocks and shadow. */
+    unsigned long long mb = lab->o.mem_bytes >> 20, resident = mb ? 2 * mb + 256 : 0;
     char *options = str_fmt(
-        "symbolize=0:detect_leaks=0:abort_on_error=0:halt_on_error=1:handle_abort=1:"
-        "handle_segv=1:handle_sigill=1:handle_sigbus=1:handle_sigfpe=1:allow_user_segv_handler=0:"
+        "symbolize=0:detect_leaks=0:abort_on_error=0:halt_on_error=1:handle_abort=1:handle_segv=1:"
+        "handle_sigill=1:handle_sigbus=1:handle_sigfpe=1:allow_user_segv_handler=0:"
         "allocator_may_return_null=1:max_allocation_size_mb=%llu:hard_rss_limit_mb=%llu%s",
-        mb, mb, more);
+        mb, resident, more);
     add_options(env, "ASAN_OPTIONS", options);
     add_options(env, "UBSAN_OPTIONS", "symbolize=0:print_stacktrace=1:halt_on_error=1");
     strv_addf(env, "TMPDIR=%s", lab->dir);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CONTEXT 2000   /* what was printed before a report */
 #define TEXT_MAX 65536 /* of a report that is kept */
 #define HANG_SHOWN 2   /* how often a hang is stopped, */
 #define HANG_STEP 2    /* each time after so many time limits more */
@@ -26,15 +27,20 @@ struct look {
     int n_shown;
 };
 
-static void finish(struct look *k)
+static void dispose(struct look *k)
 {
-    k->fn(k->arg, &k->v);
     if (k->v.known)
         report_free(&k->v.r);
     free(k->v.text);
     for (int i = 0; i < k->n_shown; i++)
         free(k->shown[i]);
     free(k);
+}
+
+static void finish(struct look *k)
+{
+    k->fn(k->arg, &k->v);
+    dispose(k);
 }
 
 static void set_why(struct look *k, const char *text)
@@ -74,6 +80,20 @@ static int worth(const struct report *r)
     return 2 * r->withheld + (*r->function != '\0');
 }
 
+/* What is kept of a text: from a little before the report on. */
+static char *cut(const char *text, size_t len)
+{
+    static const char *const heads[] = {"Sanitizer: ", ": runtime error: "};
+    const char *from = text;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads && from == text; i++) {
+        const char *at = memmem(text, len, heads[i], strlen(heads[i]));
+        if (at && at - text > CONTEXT)
+            from = at - CONTEXT;
+    }
+    len -= (size_t)(from - text);
+    return str_fmt("%.*s", (int)(len > TEXT_MAX ? TEXT_MAX : len), from);
+}
+
 /* The first report, or a worse one; it is taken out of the shot. */
 static void take_report(struct look *k, struct shot *s)
 {
@@ -86,14 +106,8 @@ static void take_report(struct look *k, struct shot *s)
     v->r = s->r;
     v->known = true;
     s->known = false;
-    v->text = str_fmt("%.*s", (int)(s->len > TEXT_MAX ? TEXT_MAX : s->len), s->text);
+    v->text = cut(s->text, s->len);
     v->outcome = v->r.kind->outcome;
-}
-
-static const char *say_late(const struct look *k, const struct shot *s)
-{
-    (void)k;
-    return s->late ? "it does not end there" : "";
 }
 
 static void bucket_after_asan(struct look *k, struct shot *s)
@@ -109,7 +123,7 @@ static void bucket_after_asan(struct look *k, struct shot *s)
     } else if (v->asan_runs < CONFIRM_RUNS && !s->late) {
         shoot(k, FAMILY_ASAN, 0, false, false);
     } else if (lab_has(k->lab, FAMILY_PLAIN)) {
-        set_why(k, say_late(k, s));
+        set_why(k, s->late ? "it does not end there" : "");
         shoot(k, FAMILY_PLAIN, 0, false, false);
     } else {
         v->outcome = TRIAGE_CLEAN;
@@ -238,8 +252,7 @@ static void hang_next(struct look *k, struct shot *s, enum family was)
         if (was != FAMILY_PLAIN)
             set_why(k, "there is no plain build to confirm it on");
     } else if (s->late && s->len) {
-        k->shown[k->n_shown++] =
-            str_fmt("%.*s", (int)(s->len > TEXT_MAX ? TEXT_MAX : s->len), s->text);
+        k->shown[k->n_shown++] = cut(s->text, s->len);
     }
     bool more =
         lab_has(k->lab, FAMILY_ASAN) && v->asan_runs < HANG_SHOWN && k->n_shown < HANG_SHOWN;
@@ -302,8 +315,6 @@ int look_start(struct look **out, struct lab *lab, const struct look_spec *s, lo
                              .size = s->size,
                              .cpu = s->cpu,
                              .quick = s->kind == LOOK_CONFIRM && plain_first};
-    if (s->kind == LOOK_CONFIRM && plain_first)
-        spec.quick = true;
     int rc = plain || asan
                  ? lab_shoot(lab, &spec, on_shot, k, e)
                  : err_usage(e, "there is neither an asan nor a plain build to run it on");
@@ -319,10 +330,5 @@ void look_cancel(struct look *k)
     if (!k)
         return;
     lab_forget(k->lab, k);
-    if (k->v.known)
-        report_free(&k->v.r);
-    free(k->v.text);
-    for (int i = 0; i < k->n_shown; i++)
-        free(k->shown[i]);
-    free(k);
+    dispose(k);
 }

@@ -21,7 +21,7 @@ char *output_input(const struct output *o, const struct defect *d)
 char *output_command(const struct output *o, const struct defect *d)
 {
     char *path = output_input(o, d);
-    bool asan = o->target->family[FAMILY_ASAN].ok;
+    bool asan = o->target->family[FAMILY_ASAN].ok && (d->asan_hits || d->outcome == TRIAGE_HANG);
     const char *const *args = o->o->args.n ? (const char *const *)o->o->args.v : NULL;
     char *command = lab_command(o->target, args, asan ? FAMILY_ASAN : FAMILY_PLAIN, path);
     free(path);

@@ -31,7 +31,7 @@ CAROL_MUST_CHECK int output_write(const struct output *o, struct err *e);
 json_t *output_json(const struct output *o);
 /* Where the input of a defect to reproduce it with lies: ID/minimised or ID/original below the directory.  Free it. */
 char *output_input(const struct output *o, const struct defect *d);
-/* The command that runs it on the asan build.  Free it. */
+/* The command that runs it on the asan build, or on the plain one if only that fails.  Free it. */
 char *output_command(const struct output *o, const struct defect *d);
 
 /* The parts of it: sarif.c, junit.c, story.c */

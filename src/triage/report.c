@@ -46,7 +46,7 @@ static void free_stack(struct stack *s)
     s->n = 0;
 }
 
-/* The first own frame; without one, the first that may be.  n: none. */
+/* The first own frame; without one, the first that may be, by its name or at least by its address.  n: none. */
 static size_t first_own(const struct stack *s)
 {
     size_t i = 0;
@@ -56,6 +56,9 @@ static size_t first_own(const struct stack *s)
         return i;
     for (i = 0; i < s->n; i++)
         if (frame_owner(&s->f[i]) == FRAME_UNKNOWN && *s->f[i].function)
+            return i;
+    for (i = 0; i < s->n; i++)
+        if (frame_owner(&s->f[i]) == FRAME_UNKNOWN && *s->f[i].module)
             return i;
     return s->n;
 }
@@ -90,7 +93,10 @@ static void take_place(struct report *r, const struct frame *f)
 {
     free(r->function);
     free(r->file);
-    r->function = xstrdup(f->function);
+    const char *slash = strrchr(f->module, '/');
+    r->function = *f->function || !*f->module ? xstrdup(f->function)
+                                              : str_fmt("%s+0x%llx", slash ? slash + 1 : f->module,
+                                                        (unsigned long long)f->offset);
     r->file = xstrdup(f->file);
     r->line = f->line;
 }

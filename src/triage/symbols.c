@@ -58,7 +58,9 @@ struct symbols {
 char *symbols_program(void)
 {
     const char *own = getenv("ASAN_SYMBOLIZER_PATH");
-    char *path = own && *own ? run_find(own) : NULL;
+    if (own && *own)
+        return run_find(own); /* that one, or none */
+    char *path = NULL;
     static const char *const names[] = {"llvm-symbolizer-19", "llvm-symbolizer",
                                         "/usr/lib/llvm-19/bin/llvm-symbolizer"};
     for (size_t i = 0; i < sizeof names / sizeof *names && !path; i++)

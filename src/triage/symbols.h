@@ -19,7 +19,8 @@ struct symbols;
 
 typedef void symbols_done_fn(void *arg, const char *text, size_t len);
 
-/* The program: $ASAN_SYMBOLIZER_PATH, llvm-symbolizer-19, llvm-symbolizer; NULL: none.  Free it. */
+/* The program: $ASAN_SYMBOLIZER_PATH, and where that is not set llvm-symbolizer-19 or llvm-symbolizer; NULL: none.
+ * Free it. */
 char *symbols_program(void);
 struct symbols *symbols_new(struct loop *l, const char *cwd);
 /* s may be NULL: the text comes back as it is. */

@@ -207,6 +207,16 @@ static void wake(struct triage *t)
             loop_timer(t->loop, &t->lane[i].next, loop_now(t->loop));
 }
 
+/* What the lane did is stored, or could not be. */
+static void lane_free(struct lane *l, int rc, const struct err *e)
+{
+    lane_rest(l);
+    if (rc < 0)
+        stop(l->t, rc, e);
+    else
+        wake(l->t);
+}
+
 static bool all_idle(const struct triage *t)
 {
     for (int i = 0; i < t->n_lanes; i++)
@@ -282,11 +292,7 @@ static void on_bucket(void *arg, struct verdict *v)
     snprintf(l->item->defect, sizeof l->item->defect, "%s", bucket);
     take_counts(l->item, v);
     t->part_done++;
-    lane_rest(l);
-    if (rc < 0)
-        stop(t, rc, &e);
-    else
-        wake(t);
+    lane_free(l, rc, &e);
 }
 
 static void on_confirm(void *arg, struct verdict *v)
@@ -311,11 +317,7 @@ static void on_confirm(void *arg, struct verdict *v)
     l->group->confirmed = is_sure(l->item);
     l->group->busy = false;
     t->part_done += l->group->confirmed || l->group->tries == CONFIRM_TRIES;
-    lane_rest(l);
-    if (rc < 0)
-        stop(t, rc, &e);
-    else
-        wake(t);
+    lane_free(l, rc, &e);
 }
 
 static enum family finder_of(const struct triage *t, const struct item *i)
@@ -371,11 +373,7 @@ static void minimised(struct lane *l, const void *data, size_t size)
     l->group->minimised = true;
     l->group->busy = false;
     t->part_done++;
-    lane_rest(l);
-    if (rc < 0)
-        stop(t, rc, &e);
-    else
-        wake(t);
+    lane_free(l, rc, &e);
 }
 
 /* The smallest must fail as surely as the one it was made from; else that one stays. */

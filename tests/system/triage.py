@@ -105,6 +105,8 @@ def buckets():
            f"{text}\n{sorted(map(facts, d['defects']))}\n{expected(('sure', 'hang'))}")
     TAP.ok(sorted(map(facts, d["unconfirmed"])) == expected(("flaky", "sanitizer")),
            "what fails not always, or only under the sanitizer, is kept apart", d["unconfirmed"])
+    talk = next(x for x in d["defects"] if x["function"] == "talkative")
+    TAP.ok("in talkative" in (OUT / "triage" / talk["id"] / "stack.txt").read_text(), "a report behind megabytes of output is found and kept")
     why = {u["function"]: u["why"] for u in d["unconfirmed"]}
     TAP.ok("flaky" in why.get("flaky", "") and "only the sanitizer" in why.get("one_too_far", ""), "each with its reason", why)
     TAP.ok(d["slow"] >= 1 and d["clean"] >= 1 and d["waiting"] == 0, "a slow input is no hang, a clean one no crash", text)
@@ -241,7 +243,10 @@ def bad_input(out):
                    (hashlib.sha256(b"lost").digest(),))
     code, text = triage("-q", "--minimise-time", "0", out=out)
     TAP.ok(code == 0 and "set aside" in text and "could not be run" in text, "a crash whose bytes are lost is said, the rest goes on", text)
-    env = {"PATH": "/nowhere", "ASAN_SYMBOLIZER_PATH": "/nowhere"}
+    code, text = triage("-q", "--minimise-time", "0", out=out, env={"ASAN_SYMBOLIZER_PATH": "/nowhere"})
+    where = [d["function"] for d in defects(out)["defects"] if d["fault"].startswith("null-pointer")]
+    TAP.ok(code == 0 and "llvm-symbolizer is not installed" in text and len(where) >= 4 and all(w.startswith("faults+0x") for w in where),
+           "without llvm-symbolizer: by address, and said", f"{text}{where}")
     plain = TEMP / "plain-only"
     shutil.copytree(BUILD, plain)
     manifest = json.loads((plain / "carol-build.json").read_text())
@@ -254,7 +259,6 @@ def bad_input(out):
     (plain / "plain/faults").unlink()
     code, text = triage("-q", "-b", plain, out=out)
     TAP.ok(code == 2 and "neither an asan nor a plain build" in text, "without any build: refused with what to do", text)
-    del env
 
 
 def empty():

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MEGABYTE ((size_t)1 << 20)
@@ -139,6 +140,26 @@ OWN void one_too_far(void)
     free(kept);
 }
 
+OWN void talkative(void)
+{
+    for (int i = 0; i < 50000; i++)
+        fputs("a line that says nothing, again and again, so that the report is far behind it\n", stderr);
+    sum += (uint32_t)nothing[2]; /* DEFECT v null-pointer read, CWE-476, crash, sure */
+}
+
+/* Only a child fails. */
+OWN void forks(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        sum += (uint32_t)nothing[3]; /* DEFECT k null-pointer read, CWE-476, crash, sanitizer */
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    if (pid > 0 && fork() == 0)
+        sleep(1); /* and another one stays behind */
+}
+
 OWN void assertion(uint32_t n)
 {
     assert(n == 12345); /* DEFECT b assertion, CWE-617, crash, sure */
@@ -184,6 +205,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     case 'E': entry_two(); break;
     case 'y': flaky(); break;
     case 'p': one_too_far(); break;
+    case 'v': talkative(); break;
+    case 'k': forks(); break;
     case 'b': assertion(p[2]); break;
     case 'h': endless(); break;
     case 'l': slow(); break;
