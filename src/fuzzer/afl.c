@@ -176,11 +176,13 @@ static bool ready_to_resume(struct live *lv)
 }
 
 /* What takes longer it tries again with AFL_HANG_TMOUT, if it looks new: that may be a hang.  afl-fuzz refuses less
- * than 5 ms. */
+ * than 5 ms.  A program that is started anew for every input has no lane, so its limit is one of the wall clock, and a
+ * busy machine must not reach it. */
 static uint32_t exec_ms(const struct live *lv)
 {
     uint32_t ms = lv->o.exec_ms ? lv->o.exec_ms : lv->o.timeout_ms;
-    return ms < 5 ? 5 : ms;
+    uint32_t least = lv->o.target->kind == TARGET_LIBFUZZER || lv->o.timeout_ms < 20 ? 5 : 20;
+    return ms < least ? least : ms;
 }
 
 static void add_environment(struct live *lv, const struct afl_way *w, struct strv *env)
@@ -195,6 +197,8 @@ static void add_environment(struct live *lv, const struct afl_way *w, struct str
                                         "AFL_CRASHING_SEEDS_AS_NEW_CRASH=1",
                                         "AFL_TESTCACHE_SIZE=10",
                                         "AFL_FORKSRV_INIT_TMOUT=30000",
+                                        "CAROL_LANE=1",       /* runtime/lane/lane.h */
+                                        "CAROL_HANG_PART=50", /* engines/changes.txt */
                                         "LD_PRELOAD=./ctl.so",
                                         "AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so",
                                         NULL};

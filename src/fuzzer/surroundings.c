@@ -19,6 +19,11 @@ static char *executable_name(const char *argv0)
     return name;
 }
 
+/* glibc gives large blocks back to the kernel at once, and a target that allocates them for every input spends its time
+ * in page faults: a queue of libpng took eight times as long.  This keeps up to 64 MB. */
+#define TUNABLES "GLIBC_TUNABLES"
+#define KEEP_BLOCKS "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=67108864"
+
 /* Ours without what would steer a fuzzer behind our back, then the arm's. */
 void live_environment(struct live *lv, const char *argv0, const struct strv *extra,
                       struct strv *out)
@@ -36,6 +41,8 @@ void live_environment(struct live *lv, const char *argv0, const struct strv *ext
         if (keep)
             strv_add(out, *s);
     }
+    if (!getenv(TUNABLES))
+        strv_add(out, TUNABLES "=" KEEP_BLOCKS);
     strv_addf(out, "TMPDIR=%s/tmp", lv->o.dir);
     strv_addf(out, "%s=%s/ctl", CTL_ENV, lv->o.dir);
     char *exe = executable_name(argv0);

@@ -227,8 +227,8 @@ int settings_defaults(struct settings *s, struct err *e)
 
 uint32_t settings_exec_ms(const struct settings *s, uint32_t slowest_us)
 {
-    uint64_t steps = ((uint64_t)slowest_us * 5 + 19999) / 20000;
-    uint64_t ms = s->exec_ms ? s->exec_ms : 20 * (steps ? steps : 1);
+    uint64_t steps = ((uint64_t)slowest_us * 5 + 4999) / 5000;
+    uint64_t ms = s->exec_ms ? s->exec_ms : 5 * (steps ? steps : 1);
     return ms < s->timeout_ms ? (uint32_t)ms : s->timeout_ms;
 }
 

@@ -337,7 +337,7 @@ def eval_ms(r):
     """The limit with which finds of a turn are measured: five times the one at which fuzzers give a run up."""
     hang = int(r.settings["timeout_ms"])
     slowest = max((s.cpu_us for s in r.seeds if s.turn is None and s.status == RAN), default=0)
-    give_up = int(r.settings["exec_ms"]) or max(20, -(-5 * slowest // 20000) * 20)
+    give_up = int(r.settings["exec_ms"]) or max(5, -(-5 * slowest // 5000) * 5)
     return min(5 * min(give_up, hang), hang)
 
 

@@ -186,9 +186,10 @@ static void slow_runs_are_given_up_by_the_seeds(void **state)
 {
     (void)state;
     struct settings s = {.timeout_ms = 1000};
-    assert_int_equal(settings_exec_ms(&s, 0), 20);
+    assert_int_equal(settings_exec_ms(&s, 0), 5);
     assert_int_equal(settings_exec_ms(&s, 4000), 20);
-    assert_int_equal(settings_exec_ms(&s, 4001), 40);
+    assert_int_equal(settings_exec_ms(&s, 1000), 5);
+    assert_int_equal(settings_exec_ms(&s, 4001), 25);
     assert_int_equal(settings_exec_ms(&s, 100000), 500);
     assert_int_equal(settings_exec_ms(&s, 900000), 1000);
     assert_int_equal(settings_exec_ms(&s, UINT32_MAX), 1000);
