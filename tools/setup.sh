@@ -16,7 +16,7 @@ export LC_ALL=C
 packages=(
     make meson ninja-build pkg-config git ca-certificates python3
     gcc g++ libc6-dev binutils
-    libjansson-dev libsqlite3-dev libssl-dev libarchive-dev libelf-dev libxxhash-dev
+    libjansson-dev libsqlite3-dev libssl-dev libarchive-dev libelf-dev libxxhash-dev libmicrohttpd-dev
     libcmocka-dev
     clang-19 lld-19 llvm-19 llvm-19-dev libclang-rt-19-dev
     binutils-dev libunwind-dev liblzma-dev libblocksruntime-dev zlib1g-dev

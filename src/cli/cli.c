@@ -19,6 +19,8 @@ const struct cli_verb cli_verbs[] = {
     {"fuzz", "-b DIR [-i SEEDS] -o OUT [options] [-- ARGS with @@]",
      "run the ensemble on a target; --resume OUT continues a campaign", cli_fuzz},
     {"status", "[--json] OUT", "show the state of a running or ended campaign", cli_status},
+    {"view", "OUT [--web ADDR:PORT]",
+     "serve the live page of a running or ended campaign, /metrics and /api/status", cli_view},
     {"explain", "OUT [--turn N] [--json]",
      "say why a turn went to that fuzzer; without --turn: which signals moved the choices",
      cli_explain},

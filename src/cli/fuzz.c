@@ -11,6 +11,7 @@
 #include "cli/host.h"
 #include "cli/options.h"
 #include "cli/screen.h"
+#include "cli/serve.h"
 #include "sched/sched.h"
 #include "target/manifest.h"
 
@@ -122,14 +123,30 @@ static int check_args(const struct settings *o, struct err *e)
     return rc;
 }
 
+/* The state as the campaign itself knows it: what is in its record, without reading that. */
+static int status_now(void *arg, struct status *st, struct err *e)
+{
+    const struct campaign *c = *(struct campaign **)arg;
+    (void)e;
+    *st = (struct status){
+        .state = "running", .tally = *campaign_tally(c), .gauges = *campaign_gauges(c)};
+    return 0;
+}
+
 static int run(struct settings *o, struct err *e)
 {
     struct real r;
     struct campaign *c = NULL;
+    struct web *web = NULL;
     char *out = xstrdup(o->out);
     bool stop_on_crash = o->stop_on_crash;
     struct screen *screen = screen_new(STDOUT_FILENO, o->quiet);
     int rc = real_open(&r, o, e), code = 0;
+    if (rc == 0 && o->web) { /* before anything is begun: the port may be taken */
+        struct web_opts w = {
+            .loop = r.loop, .dir = out, .address = o->web, .status = status_now, .arg = &c};
+        rc = serve_open(&web, &w, e);
+    }
     if (rc == 0) {
         struct campaign_env env = real_env(&r);
         rc = campaign_new(&c, o, &env, &r.target, e);
@@ -139,14 +156,19 @@ static int run(struct settings *o, struct err *e)
     if (rc == 0) {
         signal(SIGPIPE, SIG_IGN);
         say_turns(c);
+        if (web)
+            screen_address(screen, web_url(web));
         campaign_watch(c, screen_draw, screen);
         rc = campaign_run(c, e);
+        web_close(web, rc == 0 ? "ended" : "interrupted");
+        web = NULL;
         screen_free(screen);
         screen = NULL;
         if (rc == 0 || campaign_tally(c)->turns)
             last_words(c, out);
         code = rc == 0 && stop_on_crash && campaign_found_crash(c) ? 1 : 0;
     }
+    web_close(web, NULL);
     campaign_free(c);
     screen_free(screen);
     real_close(&r);

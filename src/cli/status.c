@@ -16,10 +16,10 @@ static double seconds(int64_t ns)
 
 static void print_json(const struct status *st)
 {
-    json_t *o = status_json(st);
-    json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    printf("\n");
-    json_decref(o);
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    status_text_json(st, &b);
+    printf("%s", b.p);
+    buf_free(&b);
 }
 
 static void print_slots(const struct gauges *g)

@@ -2,6 +2,7 @@
 #include "journal/metrics.h"
 
 #include "base/die.h"
+#include "base/str.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -170,7 +171,7 @@ void metrics_prometheus(const struct status *st, struct buf *out)
 {
     for (const struct metric *m = metrics; m->name; m++) {
         buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", m->prometheus, m->help, m->prometheus,
-                   m->counter ? "counter" : "gauge");
+                   str_ends(m->prometheus, "_total") ? "counter" : "gauge");
         for (int i = 0; i < metric_rows(m, st); i++)
             value_line(m, st, i, out);
     }

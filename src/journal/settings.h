@@ -54,6 +54,7 @@ struct settings {
     bool stop_on_crash;
     char *engines;
     bool quiet;
+    char *web; /* where the live page is served: ADDR:PORT, or empty: the default place; NULL: nowhere */
     bool paper; /* what was not given is as in the paper (settings_paper) */
 };
 
@@ -75,6 +76,7 @@ enum setting_kind {
     SET_REWARD,
     SET_SHARE,
     SET_INSTANCES,
+    SET_PLACE, /* its value may be left out: the empty one */
 };
 
 struct setting {

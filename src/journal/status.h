@@ -18,6 +18,13 @@ struct gauges {
     char why[CONTEXT_MAX_ARMS][128];
 };
 
+/* The record's clock was set to that: it never goes back. */
+static inline void gauge_clock(struct gauges *g, int64_t elapsed_ns)
+{
+    if (elapsed_ns > g->elapsed_ns)
+        g->elapsed_ns = elapsed_ns;
+}
+
 static inline bool gauge_dropped(const struct gauges *g, int arm)
 {
     return g->dropped >> arm & 1;
