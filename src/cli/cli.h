@@ -26,6 +26,7 @@ int cli_explain(int argc, char **argv);
 int cli_fuzz(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_report(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_stats(int argc, char **argv);
 int cli_view(int argc, char **argv);

@@ -43,7 +43,7 @@ CAROL_MUST_CHECK int report_open(struct report **out, const char *dir, struct er
  * portions; the influence of the signals, which needs a replay, is left to `carol report`. */
 CAROL_MUST_CHECK int report_begin(struct report **out, const char *dir, struct err *e);
 /* What the record has now: the state, and at most max_turns turns more.  1: there is more, call it again; 0: it is
- * up to date.  When it fails r is as it was before. */
+ * up to date.  After a failure r has a part of it, and the next call goes on. */
 CAROL_MUST_CHECK int report_refresh(struct report *r, int max_turns, struct err *e);
 void report_free(struct report *r);
 
