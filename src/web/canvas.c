@@ -5,10 +5,10 @@
 #include "base/log.h"
 #include "base/str.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define REST_MIN_NS (3 * NS_PER_S)
 #define SETTLED_NS (30 * NS_PER_S) /* from getting the page to asking for events, at most */
@@ -170,8 +170,9 @@ static void on_piece(void *arg, const char *kind, const char *name, const char *
 /* Drawing gets at most its share of the time of all cores. */
 static void rest_after(struct web *w, int64_t cpu_ns)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int64_t rest = (int64_t)((double)cpu_ns / (WEB_SHARE * (double)(cores > 0 ? cores : 1)));
+    cpu_set_t set;
+    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    int64_t rest = (int64_t)((double)cpu_ns / (WEB_SHARE * cores));
     w->rest_ns = rest > REST_MIN_NS ? rest : REST_MIN_NS;
     w->drawn_ns = loop_now(w->loop);
 }
