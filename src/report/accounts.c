@@ -1,6 +1,8 @@
 /* accounts: what the campaign was asked to do, where it ran, and where the time of its slots went. */
 #include "report/part.h"
 
+#include "base/str.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,17 +44,37 @@ static void slots(const struct report *r, struct buf *out)
     buf_str(out, "</tbody></table></div>\n");
 }
 
-/* Nanoseconds, bytes and lists as people write them. */
-static void fact_value(const char *key, const char *value, struct buf *out)
+static void fact_part(const char *p, size_t n, struct buf *out)
 {
-    size_t n = strlen(key);
+    char *part = str_fmt("%.*s", (int)n, p);
+    html(out, "%s", part);
+    free(part);
+}
+
+/* As people write it. */
+static void fact_value(const struct data_fact *f, struct buf *out)
+{
     char text[32];
-    if (n > 3 && strcmp(key + n - 3, "_ns") == 0)
-        html(out, "%s", atoll(value) ? html_span(atoll(value), text) : "no end");
-    else if (n > 6 && strcmp(key + n - 6, "_bytes") == 0)
-        html(out, "%.0f MiB", strtod(value, NULL) / (1 << 20));
-    else
-        html(out, "%s", value);
+    switch (f->setting ? f->setting->kind : SET_NONE) {
+    case SET_TIME:
+        html(out, "%s", atoll(f->value) ? html_span(atoll(f->value), text) : "no end");
+        break;
+    case SET_MEMORY: html(out, "%.0f MiB", strtod(f->value, NULL) / (1 << 20)); break;
+    case SET_FLAG: html(out, "%s", *f->value == '1' ? "yes" : "no"); break;
+    case SET_REWARD:
+        html(out, "%s", reward_kind_name((enum reward_kind)strtoul(f->value, NULL, 10)));
+        break;
+    case SET_PARAMS:
+    case SET_ROSTER: /* may break at the commas */
+        for (const char *p = f->value, *comma; *p; p = comma) {
+            comma = strchrnul(p, ',');
+            fact_part(p, (size_t)(comma - p), out);
+            if (*comma && *++comma)
+                buf_str(out, ", ");
+        }
+        break;
+    default: html(out, "%s", f->value);
+    }
 }
 
 static void facts(const struct report *r, struct buf *out)
@@ -64,7 +86,7 @@ static void facts(const struct report *r, struct buf *out)
         if (!f->value || !*f->value)
             continue;
         html(out, "<div><dt>%s</dt><dd>", f->key);
-        fact_value(f->key, f->value, out);
+        fact_value(f, out);
         buf_str(out, "</dd></div>\n");
     }
     buf_str(out, "</dl>\n");

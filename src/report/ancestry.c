@@ -156,7 +156,8 @@ static void row(const struct chosen *c, const struct data_step *s, struct buf *o
         html(out, ", turn %lld", (long long)s->turn);
     html(out, ", %u bytes", s->size);
     if (s->added)
-        html(out, ", <strong>%u new edge%s</strong>", s->added, s->added == 1 ? "" : "s");
+        html(out, ", <strong>%u %sedge%s</strong>", s->added, s->arm < 0 ? "" : "new ",
+             s->added == 1 ? "" : "s");
     buf_str(out, "</span> ");
     if (s->parent)
         html(out, "<a href=\"#%ss%lld\">from %lld</a> ", r->prefix, (long long)s->parent,

@@ -322,6 +322,14 @@ static int take_crash(void *arg, const struct store_crash *c, struct err *e)
     return 0;
 }
 
+static int read_fact(struct report *r, struct store *s, const char *key, const struct setting *st,
+                     struct err *e)
+{
+    XGROW(r->facts, r->n_facts, r->cap_facts);
+    r->facts[r->n_facts] = (struct data_fact){st, key, NULL};
+    return store_get(s, key, &r->facts[r->n_facts++].value, e);
+}
+
 static int read_facts(struct report *r, struct store *s, struct err *e)
 {
     static const char *const more[] = {"build_id",  "host.name",         "host.kernel",
@@ -329,16 +337,10 @@ static int read_facts(struct report *r, struct store *s, struct err *e)
                                        NULL};
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < settings_count; i++)
-        if (settings_table[i].key) {
-            XGROW(r->facts, r->n_facts, r->cap_facts);
-            r->facts[r->n_facts].key = settings_table[i].key;
-            rc = store_get(s, settings_table[i].key, &r->facts[r->n_facts++].value, e);
-        }
-    for (const char *const *k = more; rc == 0 && *k; k++) {
-        XGROW(r->facts, r->n_facts, r->cap_facts);
-        r->facts[r->n_facts].key = *k;
-        rc = store_get(s, *k, &r->facts[r->n_facts++].value, e);
-    }
+        if (settings_table[i].key)
+            rc = read_fact(r, s, settings_table[i].key, &settings_table[i], e);
+    for (const char *const *k = more; rc == 0 && *k; k++)
+        rc = read_fact(r, s, *k, NULL, e);
     return rc;
 }
 

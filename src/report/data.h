@@ -86,6 +86,7 @@ struct data_sample {
 };
 
 struct data_fact {
+    const struct setting *setting; /* NULL: not one of them */
     const char *key;
     char *value;
 };

@@ -39,7 +39,8 @@ static void row(const struct report *r, const struct data_crash *c, struct buf *
 
 static void table(const struct report *r, struct buf *out)
 {
-    buf_str(out, "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">first seen</th><th "
+    buf_str(out, "<div class=\"scroll tall\" tabindex=\"0\"><table>\n<thead><tr><th "
+                 "class=\"t\">first seen</th><th "
                  "class=\"t\">by</th>"
                  "<th class=\"t\">what</th><th>bytes</th><th class=\"t\">input</th><th "
                  "class=\"t\">see it again"

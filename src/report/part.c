@@ -107,7 +107,8 @@ static int bin_of(const struct part_bins *b, int64_t at_ns)
 void part_bins(const struct report *r, struct part_bins *b)
 {
     memset(b, 0, sizeof *b);
-    b->n = PART_BINS;
+    int few = (int)r->n_turns / 5;
+    b->n = few < 8 ? 8 : few > PART_BINS ? PART_BINS : few;
     b->width_s = part_end_s(r) / b->n;
     for (size_t i = 0; i < r->n_turns; i++) {
         const struct data_turn *t = &r->turns[i];

@@ -23,7 +23,7 @@ const char *part_heat(double v, double most);
 
 /* The time axis of all figures: 0 to the end of what is recorded, in seconds. */
 double part_end_s(const struct report *r);
-/* Turns in equal parts of that time. */
+/* Turns in equal parts of that time, fewer of them when there are few turns. */
 #define PART_BINS 60
 struct part_bins {
     int n;

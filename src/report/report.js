@@ -60,10 +60,10 @@
   const tell = () => {
     if (!said || !series) return;
     said.replaceChildren();
-    if (moment === null) return;
-    const row = series.rows[Math.min(series.rows.length - 1, Math.round(moment / series.end * (series.rows.length - 1)))];
+    const at = moment === null ? series.end : moment, last = series.rows.length - 1;
+    const row = series.rows[Math.min(last, Math.round(at / series.end * last))];
     const strong = document.createElement("b");
-    strong.textContent = clock(moment) + "  " + row[0] + " edges";
+    strong.textContent = clock(at) + "  " + row[0] + " edges";
     const parts = names().map((name, i) => [row[i + 1], name]).filter((p) => p[0] > 0).sort((a, b) => b[0] - a[0]);
     said.append(strong, parts.length ? "  first by " + parts.slice(0, 8).map((p) => p[1] + " " + p[0]).join(", ") : "");
   };
@@ -84,7 +84,8 @@
       text.setAttribute("class", k % 2 ? "tick odd" : "tick");
       text.setAttribute("text-anchor", "middle");
       text.setAttribute("x", g.at(k * step));
-      text.setAttribute("y", g.top + g.height + 17);
+      text.setAttribute("y", g.top + g.height + 4);
+      text.setAttribute("dy", ".95em");
       text.textContent = String(Number((k * step / unit).toPrecision(4)));
       group.append(text);
     }

@@ -172,7 +172,7 @@ static void reward_lines(const struct report *r, const struct part_bins *b, stru
     html(out,
          "<figcaption>Mean reward of the turns that ended in each %d<sup>th</sup> of the campaign "
          "(%s).</figcaption></figure>\n",
-         b->n, data_fact(r, "reward") ? data_fact(r, "reward") : "reward");
+         b->n, reward_kind_name(r->j.o.reward));
 }
 
 void shares_write(const struct report *r, struct buf *out)
