@@ -7,13 +7,15 @@ Who may ask and who may not, malformed requests, clients that are slow or many, 
 that go on without a reload, a campaign that is killed and resumed, and a record that nobody touched by looking.
 """
 import hashlib
+import json
 import os
+import re
 import signal
 import socket
 import sys
-import time
 
 sys.dont_write_bytecode = True
+import browser
 from campaign_frame import TEMP, TOTE, build, carol, nothing_left, ok, replays, tap
 from campaign_kit import engines_of, segments, turns_done, wait_until
 from web_kit import Events, Site, prometheus, url_in
@@ -135,7 +137,6 @@ def metric_of(scope, key):
 
 
 def check_numbers(site, out, what):
-    import json
     seen = wait_until(lambda: same_moment(site, out), 60, every=0)
     ok(seen and seen[0] == seen[1], f"{what}: /api/status has the bytes of carol status --json", seen)
     metrics, status = None, None
@@ -161,6 +162,43 @@ def check_numbers(site, out, what):
        and (status["state"] == "running" or f'{status["turns"]} turns, {status["execs"]} executions' in text),
        f"{what}: and so has the terminal", text)
     return status
+
+
+def check_page_numbers(site, status):
+    """What the page says at a glance, of a campaign that stands still."""
+    shown = {}
+    for attributes in re.findall(r"<data ([^>]*)>", site.body("")):
+        a = dict(re.findall(r'([a-z-]+)="([^"]*)"', attributes))
+        if "data-metric" in a:
+            shown[(a.get("data-of", ""), a["data-metric"])] = float(a["value"])
+    want = {(member, key): v for (scope, member, key), v in flat(status).items() if scope != "slot"}
+    wrong = [(k, v, want.get(k)) for k, v in shown.items() if want.get(k) != v]
+    ok(len(shown) > 12 and not wrong, "the page has the same numbers", (len(shown), wrong))
+
+
+def check_browser(site, p):
+    """In a real browser: figures change without a reload, nothing complains, nothing comes from elsewhere."""
+    if not browser.is_here():
+        tap.skip("the page in a browser", "chromium or chromium-driver is not installed")
+        p.send_signal(signal.SIGINT)
+        return
+    with browser.Browser() as b:
+        b.open(site.url)
+        b.run("window.mark = 1")
+        look = ("return [window.mark, document.querySelector('#glance [data-metric=turns]').value,"
+                " document.querySelector('#shares').innerHTML, document.getElementById('live').textContent]")
+        first = b.run(look)
+        now = wait_until(lambda: (x := b.run(look))[1] != first[1] and x[2] != first[2] and x, 60)
+        ok(now and now[0] == 1 and int(now[1]) > int(first[1]) and now[3] == "live",
+           "in a browser numbers and figures change without a reload", (first[:2], now and now[:2]))
+        fetched = b.fetched()
+        elsewhere = [u for u in fetched if not u.startswith((site.url, "data:"))]
+        ok(fetched and not elsewhere, "nothing is fetched from elsewhere", elsewhere)
+        wrong = b.errors()
+        ok(not wrong, "the browser has nothing to complain about", wrong)
+        p.send_signal(signal.SIGINT)
+        said = wait_until(lambda: (x := b.run("return document.getElementById('live').textContent")) != "live" and x, 60)
+        ok(said, "it says when the campaign is over", said)
 
 
 # --- clients that would hold it up ------------------------------------------------------------------
@@ -304,7 +342,7 @@ def viewing(out):
     p, site = start("view", "view", out, "--web", "127.0.0.1:0")
     status = check_numbers(site, out, "carol view")
     ok(status["state"] == "interrupted", "a killed campaign is seen as it was left", status["state"])
-    ok(site.get("")[0] == 200, "its page is served")
+    check_page_numbers(site, status)
     p.send_signal(signal.SIGTERM)
     ok(p.wait(30) == 0, "carol view ends when asked to")
     ok(record_bytes(out) == was, "looking writes nothing", (was, record_bytes(out)))
@@ -315,8 +353,7 @@ def resumed(out, turns):
     ok(wait_until(lambda: turns_done(out) > turns + 1), "resumed, it goes on")
     check_numbers(site, out, "resumed")
     e = Events(site)
-    site.get("")
-    p.send_signal(signal.SIGINT)
+    check_browser(site, p)
     last = e.until(lambda x: x[0] == "state" and x[2] != "running")
     ok(last and last[2] in ("ended", "interrupted"), "viewers are told when it ends", last)
     e.close()
