@@ -22,6 +22,10 @@ const struct cli_verb cli_verbs[] = {
     {"report", "OUT... [-o FILE.html]",
      "write one page to look at: figures and tables of a campaign, or of several side by side",
      cli_report},
+    {"triage", "[options] OUT",
+     "turn the crashes of a campaign into defects: deduplicated, confirmed, minimised, ready to "
+     "file",
+     cli_triage},
     {"explain", "OUT [--turn N] [--json]",
      "say why a turn went to that fuzzer; without --turn: which signals moved the choices",
      cli_explain},
