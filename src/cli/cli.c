@@ -24,6 +24,10 @@ const struct cli_verb cli_verbs[] = {
      cli_report},
     {"view", "OUT [--web ADDR:PORT]",
      "serve the live page of a running or ended campaign, /metrics and /api/status", cli_view},
+    {"triage", "[options] OUT",
+     "turn the crashes of a campaign into defects: deduplicated, confirmed, minimised, ready to "
+     "file",
+     cli_triage},
     {"explain", "OUT [--turn N] [--json]",
      "say why a turn went to that fuzzer; without --turn: which signals moved the choices",
      cli_explain},

@@ -79,7 +79,7 @@ static int report(const struct args *a, struct err *e)
     if (rc == 0)
         rc = write_page(v, a, e);
     for (int i = 0; i < a->n; i++)
-        report_free(v[i]);
+        report_close(v[i]);
     free(v);
     return rc;
 }

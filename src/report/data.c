@@ -383,7 +383,7 @@ int report_begin(struct report **out, const char *dir, struct err *e)
     if (rc == 0)
         rc = report_refresh(r, 0, e);
     if (rc < 0)
-        report_free(r);
+        report_close(r);
     else
         *out = r;
     return rc < 0 ? rc : 0;
@@ -416,7 +416,7 @@ int report_open(struct report **out, const char *dir, struct err *e)
     return 0;
 }
 
-void report_free(struct report *r)
+void report_close(struct report *r)
 {
     if (!r)
         return;

@@ -9,7 +9,7 @@
  *     while (report_refresh(r, 200, &e) > 0) ...          // what was committed since; costs what is new
  *     for (const struct report_section *s = report_sections; s->id; s++)
  *         s->write(r, &html);                             // the whole <section id="ID">...</section>
- *     report_free(r);
+ *     report_close(r);
  *
  * The same record gives the same bytes: a section whose bytes are those sent before has not changed.  Everything
  * from outside (names, paths, seeds) is escaped where it is written (html.h), and nowhere else.
@@ -45,7 +45,7 @@ CAROL_MUST_CHECK int report_begin(struct report **out, const char *dir, struct e
 /* What the record has now: the state, and at most max_turns turns more.  1: there is more, call it again; 0: it is
  * up to date.  After a failure r has a part of it, and the next call goes on. */
 CAROL_MUST_CHECK int report_refresh(struct report *r, int max_turns, struct err *e);
-void report_free(struct report *r);
+void report_close(struct report *r);
 
 /* The state as of the last refresh: what `carol status` says. */
 const struct status *report_status(const struct report *r);

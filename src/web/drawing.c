@@ -142,7 +142,7 @@ int artist_main(const char *dir, struct err *e)
         line[strcspn(line, "\n")] = '\0';
         rc = serve(&d, line, e);
     }
-    report_free(d.r);
+    report_close(d.r);
     buf_free(&d.text);
     return rc;
 }
