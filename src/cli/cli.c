@@ -22,7 +22,7 @@ const struct cli_verb cli_verbs[] = {
     {"report", "OUT... [-o FILE.html]",
      "write one page to look at: figures and tables of a campaign, or of several side by side",
      cli_report},
-    {"view", "OUT [--web ADDR:PORT]",
+    {"view", "OUT [--web ADDR:PORT] [--web-token FILE]",
      "serve the live page of a running or ended campaign, /metrics and /api/status", cli_view},
     {"triage", "[options] OUT",
      "turn the crashes of a campaign into defects: deduplicated, confirmed, minimised, ready to "

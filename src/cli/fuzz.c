@@ -143,8 +143,12 @@ static int run(struct settings *o, struct err *e)
     struct screen *screen = screen_new(STDOUT_FILENO, o->quiet);
     int rc = real_open(&r, o, e), code = 0;
     if (rc == 0 && o->web) { /* before anything is begun: the port may be taken */
-        struct web_opts w = {
-            .loop = r.loop, .dir = out, .address = o->web, .status = status_now, .arg = &c};
+        struct web_opts w = {.loop = r.loop,
+                             .dir = out,
+                             .address = o->web,
+                             .token_file = o->web_token,
+                             .status = status_now,
+                             .arg = &c};
         rc = serve_open(&web, &w, e);
     }
     if (rc == 0) {

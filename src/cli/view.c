@@ -12,20 +12,22 @@
 #include <string.h>
 
 static const char help[] =
-    "      --web ADDR:PORT   where to serve it (default: " WEB_ADDRESS "; port 0: any free one)\n\n"
+    "      --web ADDR:PORT   where to serve it (default: " WEB_ADDRESS "; port 0: any free one)\n"
+    "      --web-token FILE  keep the page's token there (default: a new one each time)\n\n"
     "The address is printed on a line of its own, with the token that opens it.  Below it are\n"
     "api/status (the bytes of 'carol status --json'), metrics (for Prometheus) and events\n"
     "(server-sent).  Ctrl-C ends it; the campaign does not notice.\n";
 
-enum { OPT_WEB = 256, OPT_DRAW };
+enum { OPT_WEB = 256, OPT_TOKEN, OPT_DRAW };
 
 static const struct option options[] = {{"web", optional_argument, 0, OPT_WEB},
+                                        {"web-token", required_argument, 0, OPT_TOKEN},
                                         {"draw", required_argument, 0, OPT_DRAW},
                                         {"help", no_argument, 0, 'h'},
                                         {0, 0, 0, 0}};
 
 struct args {
-    const char *out, *web;
+    const char *out, *web, *token;
     const char *draw; /* not for people: this is the process that draws (web/artist.h) */
     bool help;
 };
@@ -40,6 +42,7 @@ static int parse(int argc, char **argv, struct args *a, struct err *e)
                 optarg = argv[optind++]; /* getopt takes it only after = */
             a->web = optarg;
             break;
+        case OPT_TOKEN: a->token = optarg; break;
         case OPT_DRAW: a->draw = optarg; break;
         case 'h': a->help = true; return 0;
         default: return err_usage(e, "'carol view --help' tells what it takes");
@@ -97,11 +100,14 @@ static int view(const struct args *a, struct err *e)
     if (rc == 0)
         rc = loop_signal(k.loop, SIGTERM, on_signal, k.loop, e);
     if (rc == 0)
-        rc = serve_open(
-            &web,
-            &(struct web_opts){
-                .loop = k.loop, .dir = a->out, .address = a->web, .status = look, .arg = &k},
-            e);
+        rc = serve_open(&web,
+                        &(struct web_opts){.loop = k.loop,
+                                           .dir = a->out,
+                                           .address = a->web,
+                                           .token_file = a->token,
+                                           .status = look,
+                                           .arg = &k},
+                        e);
     if (rc == 0) {
         signal(SIGPIPE, SIG_IGN);
         loop_run(k.loop);

@@ -82,6 +82,8 @@ const struct setting settings_table[] = {
     {NULL, SET_PLACE, AT(web), "web", 0, "[ADDR:PORT]", .again = true,
      .help = "serve the live page; its address is printed (default:\n"
              "127.0.0.1:8390; port 0: any free one)"},
+    {NULL, SET_PATH, AT(web_token), "web-token", 0, "FILE", .again = true,
+     .help = "keep the page's token there (default: a new one each time)"},
     {NULL, SET_FLAG, AT(quiet), "quiet", 'q', .again = true, .help = "no progress"},
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;

@@ -55,6 +55,7 @@ struct settings {
     char *engines;
     bool quiet;
     char *web; /* where the live page is served: ADDR:PORT, or empty: the default place; NULL: nowhere */
+    char *web_token; /* file */
     bool paper; /* what was not given is as in the paper (settings_paper) */
 };
 

@@ -4,9 +4,8 @@
 
 #include "web/artist.h"
 #include "web/guard.h"
+#include "web/mhd.h"
 #include "web/web.h"
-
-#include <microhttpd.h>
 
 #define ITEMS_MAX 64
 #define NONCE 8 /* characters */

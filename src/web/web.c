@@ -2,9 +2,11 @@
 #include "web/server.h"
 
 #include "base/die.h"
+#include "base/fs.h"
 #include "base/str.h"
 #include "web/address.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,41 @@ static int random_hex(char *out, size_t n, struct err *e)
     return 0;
 }
 
+static int read_token(struct web *w, const char *path, struct err *e)
+{
+    char line[GUARD_TOKEN + 2];
+    if (fs_read_line(path, line, sizeof line) && strlen(line) == GUARD_TOKEN &&
+        strspn(line, "0123456789abcdef") == GUARD_TOKEN) {
+        memcpy(w->token, line, sizeof w->token);
+        return 0;
+    }
+    return err_usage(
+        e, "%s holds no token (%d hex digits): name a file that does not exist, and one is made",
+        path, GUARD_TOKEN);
+}
+
+/* For the user alone: whoever reads it reads the page. */
+static int make_token(struct web *w, const char *path, struct err *e)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_sys(e, "cannot make the token file %s", path);
+    char *line = str_fmt("%s\n", w->token);
+    int rc = fs_write_fd(fd, line, strlen(line), e);
+    free(line);
+    close(fd);
+    return rc;
+}
+
+static int take_token(struct web *w, struct err *e)
+{
+    const char *path = w->o.token_file;
+    if (path && fs_exists(path))
+        return read_token(w, path, e);
+    int rc = random_hex(w->token, GUARD_TOKEN, e);
+    return rc == 0 && path ? make_token(w, path, e) : rc;
+}
+
 static int start_daemon(struct web *w, struct err *e)
 {
     w->daemon = MHD_start_daemon(
@@ -92,7 +129,9 @@ static int begin(struct web *w, struct err *e)
     char *shown = NULL;
     int rc = address_parse(w->o.address, &a, e);
     if (rc == 0)
-        rc = random_hex(w->token, GUARD_TOKEN, e);
+        rc = mhd_load(e);
+    if (rc == 0)
+        rc = take_token(w, e);
     if (rc == 0)
         rc = random_hex(w->nonce, NONCE, e);
     if (rc == 0)

@@ -19,7 +19,7 @@
  * it changed.  Connections are few (WEB_CLIENTS), each has a time limit, and whoever reads slowly misses the states in
  * between.  Nothing is ever written to the record, and it is read without a lock that a writer waits for.
  *
- * Who may look: whoever knows the token, which is new each time.  The Host must be an IP address, localhost or the name of
+ * Who may look: whoever knows the token, which is new each time unless it is kept in a file.  The Host must be an IP address, localhost or the name of
  * this machine, and the Origin, if there is one, this very server: a page from elsewhere can neither read this one
  * through a name that it points here, nor make a browser ask. */
 #ifndef CAROL_WEB_WEB_H
@@ -41,7 +41,9 @@ struct web_opts {
     const char *dir; /* of the campaign */
     const char *
         address; /* ADDR:PORT, [ADDR]:PORT, PORT or ADDR; port 0: any free one; NULL: WEB_ADDRESS */
-    /* The campaign's state now; called at most once a second. */
+    /* Where the token is kept: 32 hex digits, made when the file is not there; NULL: a new one each time. */
+    const char *token_file;
+    /* The campaign's state now; called for every request that needs it. */
     int (*status)(void *arg, struct status *st, struct err *e);
     void *arg;
 };

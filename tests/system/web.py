@@ -16,7 +16,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import browser
-from campaign_frame import TEMP, TOTE, build, carol, nothing_left, ok, replays, tap
+from campaign_frame import ROOT, TEMP, TOTE, build, carol, nothing_left, ok, replays, tap
 from campaign_kit import engines_of, segments, turns_done, wait_until
 from web_kit import Events, Site, prometheus, url_in
 
@@ -338,9 +338,45 @@ def record_bytes(out):
         x.name for x in out.iterdir() if not x.name.startswith("carol.db-"))
 
 
+def check_token_file(out):
+    """A kept token opens again; one that is none is refused; it is for the user alone."""
+    kept = TEMP / "token"
+    tokens = []
+    for _ in range(2):
+        p, site = start("view", "view", out, "--web", "[::1]:0", "--web-token", kept)
+        tokens.append(site.token)
+        code = site.ask("/metrics", {"Authorization": f"Bearer {kept.read_text().strip()}"})[0]
+        ok(code == 200 and site.host == "::1", "a kept token opens it, over IPv6, too", (code, site.url))
+        p.send_signal(signal.SIGTERM)
+        p.wait(30)
+    ok(tokens[0] == tokens[1] and kept.stat().st_mode & 0o777 == 0o600, "it stays the same, and is the user's alone", tokens)
+    kept.write_text("guess me\n")
+    code, text = carol.run("view", out, "--web", "127.0.0.1:0", "--web-token", kept)
+    ok(code == 2 and "holds no token" in text, "a file without a token is refused", (code, text))
+
+
+def check_dashboard(site):
+    """Every metric that the example for Grafana asks for is there."""
+    asked = set(re.findall(r"\bcarol_[a-z_]+", (ROOT / "examples/grafana/carol.json").read_text()))
+    there = set(prometheus(site.body("metrics"))[1])
+    ok(len(asked) > 10 and asked <= there, "the Grafana dashboard asks for metrics that exist", asked - there)
+
+
+def check_open_address(out):
+    log = TEMP / "open.log"
+    p, site = start("open", "view", out, "--web", "0.0.0.0:0")
+    ok("other machines can reach the page" in log.read_text() and site.get("metrics")[0] == 200,
+       "an address that others can reach is served, and it says what that means", log.read_text())
+    p.send_signal(signal.SIGTERM)
+    p.wait(30)
+
+
 def viewing(out):
     was = record_bytes(out)
+    check_token_file(out)
+    check_open_address(out)
     p, site = start("view", "view", out, "--web", "127.0.0.1:0")
+    check_dashboard(site)
     status = check_numbers(site, out, "carol view")
     ok(status["state"] == "interrupted", "a killed campaign is seen as it was left", status["state"])
     check_page_numbers(site, status)
