@@ -164,7 +164,8 @@ static int run(struct settings *o, struct err *e)
             screen_address(screen, web_url(web));
         campaign_watch(c, screen_draw, screen);
         rc = campaign_run(c, e);
-        web_close(web, rc == 0 ? "ended" : "interrupted");
+        bool cut = rc < 0 || strcmp(campaign_end_reason(c), "interrupted") == 0;
+        web_close(web, cut ? "interrupted" : "ended");
         web = NULL;
         screen_free(screen);
         screen = NULL;
@@ -188,7 +189,8 @@ static int fuzz(struct settings *o, struct err *e)
     if (rc == 0)
         rc = check_args(o, e);
     if (rc == 0)
-        rc = host_need_files(HOST_FILES_RUN + HOST_FILES_WORKER * (unsigned)o->jobs, e);
+        rc = host_need_files(
+            HOST_FILES_RUN + HOST_FILES_WORKER * (unsigned)o->jobs + (o->web ? WEB_CLIENTS : 0), e);
     if (rc < 0)
         return rc;
     host_warn_limits();

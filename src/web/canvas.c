@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define REST_MIN_NS (3 * NS_PER_S)
-#define SETTLED_NS (30 * NS_PER_S) /* from getting the page to asking for events, at most */
+#define SETTLED_NS (30 * NS_PER_S) /* from getting the page to asking for events */
 #define LINGER_NS (60 * NS_PER_S)  /* after the last viewer, before the artist goes home */
 
 static void ask_next(struct web *w);
@@ -73,14 +73,27 @@ const struct item *canvas_after(const struct web *w, uint64_t seen)
     return next;
 }
 
-uint64_t canvas_settled(const struct web *w)
+static void turn_over(struct web *w)
 {
     int64_t now = loop_now(w->loop);
-    uint64_t seen = w->version;
-    for (int i = 0; i < w->n_items; i++)
-        if (now - w->item[i].changed_ns < SETTLED_NS && w->item[i].version <= seen)
-            seen = w->item[i].version - 1;
-    return seen;
+    if (now - w->served_ns < SETTLED_NS)
+        return;
+    w->served[1] = now - w->served_ns < 2 * SETTLED_NS ? w->served[0] : 0;
+    w->served[0] = 0;
+    w->served_ns = now;
+}
+
+void canvas_served(struct web *w)
+{
+    turn_over(w);
+    if (!w->served[0])
+        w->served[0] = w->page_version;
+}
+
+uint64_t canvas_settled(struct web *w)
+{
+    turn_over(w);
+    return w->served[1] ? w->served[1] : w->served[0];
 }
 
 void canvas_state(struct web *w, const char *state)
@@ -191,7 +204,9 @@ static void on_done(void *arg, int64_t cpu_ns, const char *why)
     if (asked == ASKED_DRAW)
         rest_after(w, cpu_ns);
     if (why) {
-        log_debug("%s", why);
+        if (!w->told)
+            log_warn("the live page cannot be drawn: %s", why);
+        w->told = true;
         fail_all(w, why);
     } else if (asked == ASKED_DRAW) {
         viewers_wake(w);

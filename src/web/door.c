@@ -143,6 +143,11 @@ static void on_knock(void *arg, uint32_t events)
         socklen_t len = sizeof from;
         int fd =
             accept4(w->listen_fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
+            w->deaf = true; /* for a second: the knocking would not stop */
+            loop_unwatch(w->loop, w->listen_fd);
+            web_tick_on(w);
+        }
         if (fd < 0)
             return;
         welcome(w, fd, &from, len);
@@ -157,6 +162,8 @@ int door_open(struct web *w, struct err *e)
 void door_sweep(struct web *w)
 {
     int64_t now = loop_now(w->loop);
+    struct err e = {0};
+    w->deaf = w->deaf && door_open(w, &e) < 0;
     for (struct guest *g = w->guests, *next; g; g = next) {
         next = g->next;
         if (g->deadline_ns < now)

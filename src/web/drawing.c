@@ -19,6 +19,9 @@
 
 #define PORTION 1000 /* turns */
 #define SECTIONS_MAX 64
+#define CLOCK_NS                                                                                   \
+    INT64_C(                                                                                       \
+        15000000000) /* campaign time that may pass before the clocks on the page are set again */
 #define NICE 10 /* a renewal may wait; the first page, for which somebody waits, is drawn before */
 #define FD_OUT 1
 
@@ -28,7 +31,8 @@ struct drawing {
     struct buf text;
     struct digest sent[SECTIONS_MAX]; /* what the server has of each section */
     char state[32];
-    bool fresh; /* the record was read at least once */
+    bool fresh;         /* the record was read at least once */
+    struct status last; /* of what was drawn */
 };
 
 static int64_t cpu_ns(void)
@@ -56,11 +60,24 @@ static int refresh(struct drawing *d, struct err *e)
     return rc;
 }
 
-/* Refresh as often as one is asked to draw, but show the page that fits what was sent. */
+/* Has nothing happened but that some seconds passed? */
+static bool nothing_new(const struct drawing *d)
+{
+    const struct status *a = &d->last, *b = report_status(d->r);
+    return a->state && strcmp(a->state, b->state) == 0 && a->tally.turns == b->tally.turns &&
+           a->gauges.seeds == b->gauges.seeds && a->gauges.crashes == b->gauges.crashes &&
+           a->gauges.hangs == b->gauges.hangs &&
+           b->gauges.elapsed_ns - a->gauges.elapsed_ns < CLOCK_NS;
+}
+
 static int draw(struct drawing *d, struct err *e)
 {
     struct digest now;
     int rc = refresh(d, e);
+    if (rc == 0 && nothing_new(d))
+        return 0;
+    if (rc == 0)
+        d->last = *report_status(d->r);
     const char *state = rc == 0 ? report_status(d->r)->state : "";
     if (rc == 0 && strcmp(d->state, state) != 0) {
         snprintf(d->state, sizeof d->state, "%s", state);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPLY_NS (30 * NS_PER_S) /* to take an answer */
-#define WAIT_NS (150 * NS_PER_S) /* for the artist, and to take the answer then */
+#define REPLY_NS (120 * NS_PER_S) /* to take an answer */
+#define WAIT_NS (300 * NS_PER_S)  /* for the artist, and to take the answer then */
 
 /* --- responses -------------------------------------------------------------------------------------- */
 void response_secure(struct MHD_Response *r)
@@ -114,8 +114,10 @@ static enum MHD_Result send_drawn(struct web *w, struct request *r)
                           missing && strstr(r->why, "no such turn") ? MHD_HTTP_NOT_FOUND
                                                                     : MHD_HTTP_SERVICE_UNAVAILABLE,
                           r->why[0] ? r->why : "the page is not drawn yet");
-    if (r->wants == WANTS_PAGE)
+    if (r->wants == WANTS_PAGE) {
+        canvas_served(w);
         return MHD_queue_response(r->connection, MHD_HTTP_OK, w->page);
+    }
     return send_once(r->connection, MHD_HTTP_OK, turn);
 }
 

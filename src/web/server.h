@@ -76,6 +76,7 @@ struct web {
     struct timer run;  /* the library wants to be called then */
     struct timer tick; /* once a second while anybody is connected */
 
+    bool deaf;            /* no connection can be accepted now */
     struct guest *guests; /* at the door */
     int n_guests;
     struct client *clients, *last_client; /* newest first */
@@ -94,8 +95,12 @@ struct web {
     uint64_t version;
     struct MHD_Response *page;
     uint64_t page_version;
-    int64_t drawn_ns;  /* when it was drawn last; 0: never */
-    int64_t rest_ns;   /* how long to leave it at that */
+    int64_t drawn_ns; /* when it was drawn last; 0: never */
+    int64_t rest_ns;  /* how long to leave it at that */
+    /* the oldest version of the page that was served in this half minute, and in the one before */
+    uint64_t served[2];
+    int64_t served_ns;
+    bool told;         /* that drawing fails */
     int64_t looked_ns; /* when somebody was there last */
 };
 
@@ -148,7 +153,9 @@ bool canvas_wants(struct web *w, struct request *r);
 void canvas_forget(struct web *w, struct request *r); /* it is over */
 /* The next thing to tell one who has seen all up to that version; NULL: nothing. */
 const struct item *canvas_after(const struct web *w, uint64_t seen);
-/* What somebody who just got the page has surely seen. */
-uint64_t canvas_settled(const struct web *w);
+/* The page is given to somebody. */
+void canvas_served(struct web *w);
+/* What somebody who comes from the page has seen for sure; 0: nobody got the page lately. */
+uint64_t canvas_settled(struct web *w);
 
 #endif

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define BLOCK 16384              /* bytes at a time */
-#define EVENT_NS (60 * NS_PER_S) /* to take one event */
-#define BEAT_NS (15 * NS_PER_S)  /* of silence */
+#define BLOCK 16384               /* bytes at a time */
+#define EVENT_NS (600 * NS_PER_S) /* to take one event */
+#define BEAT_NS (15 * NS_PER_S)   /* of silence */
 static const char heartbeat[] = ": still here\n\n";
 
 struct event *event_new(const char *kind, const char *id, const char *data, size_t size)
@@ -124,7 +124,7 @@ static void on_gone(void *arg, uint32_t events)
 }
 
 /* Where one goes on who was cut off: the id of the last event it got.  Ids of another server mean nothing here. */
-static uint64_t seen_before(const struct web *w, struct MHD_Connection *c)
+static uint64_t seen_before(struct web *w, struct MHD_Connection *c)
 {
     const char *last = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Last-Event-ID");
     unsigned long long version;

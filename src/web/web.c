@@ -57,7 +57,7 @@ static void on_tick(void *arg)
     door_sweep(w);
     clients_sweep(w);
     viewers_tick(w);
-    if (canvas_tick(w) || w->n_clients || w->n_guests)
+    if (canvas_tick(w) || w->n_clients || w->n_guests || w->deaf)
         web_tick_on(w);
 }
 

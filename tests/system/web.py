@@ -392,9 +392,9 @@ def resumed(out, turns):
     e = Events(site)
     check_browser(site, p)
     last = e.until(lambda x: x[0] == "state" and x[2] != "running")
-    ok(last and last[2] in ("ended", "interrupted"), "viewers are told when it ends", last)
     e.close()
     ok(p.wait(60) == 0, "it ends cleanly")
+    ok(last and last[2] == carol.json("status", "--json", out)["state"], "viewers are told when it ends, and how", last)
     replays("served", out)
 
 
