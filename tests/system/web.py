@@ -10,9 +10,11 @@ import hashlib
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import sys
+import time
 
 sys.dont_write_bytecode = True
 import browser
@@ -371,6 +373,26 @@ def check_open_address(out):
     p.wait(30)
 
 
+def cpu_of(pid):
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as f:
+        return int(f.read().split()[0]) / 1e9
+
+
+def check_no_descriptors(site, p):
+    """More connections than it may have open: it neither spins nor gives up."""
+    few = max(int(x) for x in os.listdir(f"/proc/{p.pid}/fd")) + 6
+    was = resource.prlimit(p.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(p.pid, resource.RLIMIT_NOFILE, (few, was[1]))
+    crowd = [site.connect() for _ in range(20)]
+    before, began = cpu_of(p.pid), time.monotonic()
+    time.sleep(1)
+    busy = (cpu_of(p.pid) - before) / (time.monotonic() - began)
+    for s in crowd:
+        s.close()
+    resource.prlimit(p.pid, resource.RLIMIT_NOFILE, was)
+    ok(busy < 0.3 and wait_until(lambda: attempt(site) == 200), "without descriptors it waits, and goes on afterwards", busy)
+
+
 def viewing(out):
     was = record_bytes(out)
     check_token_file(out)
@@ -380,6 +402,7 @@ def viewing(out):
     status = check_numbers(site, out, "carol view")
     ok(status["state"] == "interrupted", "a killed campaign is seen as it was left", status["state"])
     check_page_numbers(site, status)
+    check_no_descriptors(site, p)
     p.send_signal(signal.SIGTERM)
     ok(p.wait(30) == 0, "carol view ends when asked to")
     ok(record_bytes(out) == was, "looking writes nothing", (was, record_bytes(out)))
