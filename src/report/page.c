@@ -14,7 +14,7 @@ const struct report_section report_sections[] = {
     {"shares", "Shares and rewards", shares_write},
     {"finders", "Who found what", finders_write},
     {"imports", "Who built on whom", imports_write},
-    {"defects", "Crashes and hangs", defects_write},
+    {"defects", "Defects", defects_write},
     {"lineage", "Lineage", lineage_write},
     {"exploration", "Exploration and exploitation", exploration_write},
     {"predictions", "Predictions and outcomes", predictions_write},
