@@ -358,9 +358,13 @@ static int read_facts(struct report *r, struct store *s, struct err *e)
 int report_refresh(struct report *r, int max_turns, struct err *e)
 {
     struct store *s = NULL;
+    struct store_totals totals = {0};
     int more = 0, rc = store_open(&s, r->dir, STORE_READ, e);
     if (rc == 0)
         rc = status_update(&r->st, s, r->dir, e);
+    if (rc == 0)
+        rc = store_totals(s, &totals, e);
+    r->decisions = (uint64_t)totals.decisions;
     if (rc == 0)
         rc = read_initial(r, s, e);
     if (rc == 0)

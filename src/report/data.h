@@ -100,6 +100,7 @@ struct report {
     const char *arm_names[SCHED_MAX_ARMS];
     int n_arms;
     struct status st;
+    uint64_t decisions;      /* that the record has */
     struct data_turn *turns; /* by number */
     size_t n_turns, cap_turns;
     struct {
