@@ -90,6 +90,7 @@ class Record:
         self.turns = {t: (arm, rnd) for t, arm, rnd in db.execute("SELECT id, arm, round FROM turns")}
         self.seeds = {i: (turn, parent, unpack(e), state) for i, turn, parent, e, state in
                       db.execute("SELECT id, turn, parent, edges, state FROM seeds")}
+        self.crashes = dict(db.execute("SELECT id, parent FROM crashes WHERE parent IS NOT NULL"))
         self.first, self.by, self.seed_of = {}, {}, {}
         for i, (turn, _, edges, state) in sorted(self.seeds.items(), key=lambda s: (self.round(s[1][0]), s[0])):
             if turn is not None and not self.turns[turn][1] or state != 2:
@@ -110,8 +111,8 @@ class Record:
 
     def finders(self):
         found = [e for e, arm in self.first.items() if arm is not None]
-        return [[name, str(sum(self.first[e] == a for e in found)), str(sum(self.by[e] == {a} for e in found)),
-                 str(sum(a in self.by[e] and len(self.by[e]) > 1 for e in found))] for a, name in enumerate(self.arms)]
+        return [[name, f"{sum(self.first[e] == a for e in found):,}", f"{sum(self.by[e] == {a} for e in found):,}",
+                 f"{sum(a in self.by[e] and len(self.by[e]) > 1 for e in found):,}"] for a, name in enumerate(self.arms)]
 
     def matrix(self):
         grid = [[0] * (len(self.arms) + 2) for _ in self.arms]
@@ -323,6 +324,10 @@ def lineage(b, out, path):
         want = record.chain(record.seed_of[edge])
         wrong += [] if got == want else [(edge, got, want)]
     TAP.ok(len(record.chain(record.seed_of[edges[0]])) > 3 and not wrong, "an edge's lineage is its chain of inputs", wrong)
+    crash, parent = max(record.crashes.items(), key=lambda c: len(record.chain(c[1])))
+    got = b.run("const s = document.querySelector('.pick select'); s.value = arguments[0]; s.dispatchEvent(new Event('change')); "
+                "return Array.from(document.querySelectorAll('.steps li:not([hidden])')).map(l => Number(l.id.slice(1)))", f"x{crash}")
+    TAP.ok(got == record.chain(parent) + [crash], "so is that of a crash", (got, record.chain(parent), crash))
 
 
 def in_browser(out, page, evil, day, many):
