@@ -54,9 +54,10 @@ struct settings {
     bool stop_on_crash;
     char *engines;
     bool quiet;
-    char *web; /* where the live page is served: ADDR:PORT, or empty: the default place; NULL: nowhere */
+    char *
+        web; /* where the live page is served: ADDR:PORT, or empty: the default place; NULL: nowhere */
     char *web_token; /* file */
-    bool paper; /* what was not given is as in the paper (settings_paper) */
+    bool paper;      /* what was not given is as in the paper (settings_paper) */
 };
 
 enum setting_kind {

@@ -40,10 +40,11 @@ struct report_asset report_js(void)
 void page_begin(struct buf *out, const char *title, enum report_form form)
 {
     struct report_asset css = report_css();
-    buf_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                 "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                 "<link rel=\"icon\" href=\"data:,\">\n"); /* else a browser asks the server for one */
+    buf_str(out,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<meta name=\"color-scheme\" content=\"light dark\">\n"
+            "<link rel=\"icon\" href=\"data:,\">\n"); /* else a browser asks the server for one */
     html(out, "<title>%s</title>\n", title);
     if (form == REPORT_SERVED) {
         buf_str(out, "<link rel=\"stylesheet\" href=\"report.css\">\n"
