@@ -251,6 +251,10 @@ static void ask_next(struct web *w)
 
 bool canvas_wants(struct web *w, struct request *r)
 {
+    if (w->closing) { /* nobody may be left suspended */
+        snprintf(r->why, sizeof r->why, "the page is closed");
+        return true;
+    }
     struct request **p = &w->waiting;
     while (*p)
         p = &(*p)->next;

@@ -19,7 +19,7 @@ bool guard_same(const char *given, const char token[GUARD_TOKEN + 1], size_t giv
 static bool is_port(const char *s)
 {
     size_t n = strspn(s, "0123456789");
-    return s[n] == '\0' && n <= 5;
+    return n <= 5 && s[n] == '\0';
 }
 
 bool guard_host(const char *host, const char *own_name)

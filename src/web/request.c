@@ -24,7 +24,6 @@ void response_secure(struct MHD_Response *r)
         {"X-Frame-Options", "DENY"},
         {"Referrer-Policy", "no-referrer"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
-        {"Cross-Origin-Opener-Policy", "same-origin"},
         {"Cache-Control", "no-store"},
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)

@@ -128,6 +128,8 @@ static int begin(struct web *w, struct err *e)
     struct address a;
     char *shown = NULL;
     int rc = address_parse(w->o.address, &a, e);
+    if (rc == 0 && !strchr(a.host, ':') && !guard_host(a.host, NULL))
+        snprintf(w->own_name, sizeof w->own_name, "%s", a.host); /* a name the user chose */
     if (rc == 0)
         rc = mhd_load(e);
     if (rc == 0)
