@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Applies engines/changes.txt to a directory of vendored sources.
 
-Every change is checked before the first file is written: a text that is missing or occurs twice
-stops everything, because a fuzzer that was not changed would look as if it had been.
+A change puts one text in the place of another, or adds a file of ours.  Every change is checked before
+the first file is written: a text that is missing or occurs twice stops everything, because a fuzzer
+that was not changed would look as if it had been.
 
     apply-changes.py CHANGES SOURCES      prints one line per change
 """
 import pathlib
 import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Refused(Exception):
@@ -15,7 +18,7 @@ class Refused(Exception):
 
 
 def parse(text):
-    """The changes of a file as a list of dicts: name, why, file, find, put."""
+    """The changes of a file as a list of dicts: name, why, file, and find and put, or from."""
     changes, part, lines = [], None, []
     for number, line in enumerate(text.splitlines(), 1):
         if part:
@@ -29,12 +32,14 @@ def parse(text):
             changes.append({"name": name, "why": why})
         elif line.startswith("file ") and changes:
             changes[-1]["file"] = line[len("file "):]
+        elif line.startswith("from ") and changes and "file" in changes[-1]:
+            changes[-1]["from"] = line[len("from "):]
         elif line == "find" and changes and "file" in changes[-1]:
             part = "find"
         elif line and not line.startswith("#"):
             raise Refused(f"line {number} is not understood: {line}")
     for change in changes:
-        if "put" not in change:
+        if "put" not in change and "from" not in change:
             raise Refused(f"change {change['name']} is not complete")
     if not changes:
         raise Refused("there are no changes in it")
@@ -46,6 +51,11 @@ def apply(changes, sources):
     texts = {}
     for change in changes:
         path = pathlib.Path(sources, change["file"])
+        if "from" in change:
+            if path.exists() or path in texts:
+                raise Refused(f"change {change['name']}: {change['file']} is there already")
+            texts[path] = (ROOT / change["from"]).read_text(encoding="utf-8")
+            continue
         if path not in texts:
             try:
                 texts[path] = path.read_text(encoding="utf-8")

@@ -91,7 +91,7 @@ def compiler_version():
 def make_key():
     digest = hashlib.sha256()
     for name in ("engines/Cargo.toml", "engines/Cargo.lock", "engines/changes.txt",
-                 "tools/apply-changes.py", "tools/engines.py"):
+                 "runtime/lane/lane.h", "tools/apply-changes.py", "tools/engines.py"):
         digest.update((ROOT / name).read_bytes() + b"\0")
     digest.update(compiler_version().encode())
     return digest.hexdigest()[:16]

@@ -195,6 +195,7 @@ static void add_environment(struct live *lv, const struct afl_way *w, struct str
                                         "AFL_CRASHING_SEEDS_AS_NEW_CRASH=1",
                                         "AFL_TESTCACHE_SIZE=10",
                                         "AFL_FORKSRV_INIT_TMOUT=30000",
+                                        "CAROL_LANE=1", /* runtime/lane/lane.h */
                                         "LD_PRELOAD=./ctl.so",
                                         "AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so",
                                         NULL};
