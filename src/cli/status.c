@@ -3,6 +3,8 @@
 
 #include "journal/json.h"
 #include "journal/status.h"
+#include "triage/defect.h"
+#include "triage/state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +16,10 @@ static double seconds(int64_t ns)
     return (double)ns / 1e9;
 }
 
-static void print_json(const struct status *st)
+static void print_json(const struct status *st, const struct defects *d)
 {
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
-    status_text_json(st, &b);
+    state_json(st, d, &b);
     printf("%s", b.p);
     buf_free(&b);
 }
@@ -39,7 +41,20 @@ static void print_slots(const struct gauges *g)
             100 * (double)all.eval_ns / (double)all.wall_ns);
 }
 
-static void print_text(const struct status *st)
+static void print_defects(const struct defects *d)
+{
+    if (!d->rows && !d->waiting)
+        return;
+    printf("\n%zu distinct defects, %zu confirmed; %llu crashes and hangs not looked into yet\n",
+           d->n, d->confirmed, (unsigned long long)d->waiting);
+    for (size_t i = 0; i < d->n; i++)
+        printf("  %s  %-8s %s in %s, by %s after %.0f s, %llu inputs\n", d->v[i].id,
+               defect_class(&d->v[i]), d->v[i].fault,
+               *d->v[i].function ? d->v[i].function : "unknown code", d->v[i].found_by,
+               seconds(d->v[i].first_seen_ns), (unsigned long long)d->v[i].inputs);
+}
+
+static void print_text(const struct status *st, const struct defects *d)
 {
     const struct tally *t = &st->tally;
     const struct gauges *g = &st->gauges;
@@ -67,6 +82,18 @@ static void print_text(const struct status *st)
                (unsigned long long)a->crashes, dropped ? "  dropped: " : "", g->why[i]);
     }
     print_slots(g);
+    print_defects(d);
+}
+
+/* Of the same record, a moment later. */
+static int load_defects(struct defects *d, const char *out, struct err *e)
+{
+    struct store *s = NULL;
+    int rc = store_open(&s, out, STORE_READ, e);
+    if (rc == 0)
+        rc = defects_load(d, s, e);
+    store_close(s);
+    return rc;
 }
 
 int cli_campaign_arg(const char *verb, const char *options, int argc, char **argv, bool *json,
@@ -94,16 +121,20 @@ int cli_status(int argc, char **argv)
     const char *out = NULL;
     struct err e = {0};
     struct status st;
+    struct defects d = {0};
     int rc = cli_campaign_arg("status", help, argc, argv, &json, &out, &e);
     if (rc == 1)
         return 0;
     if (rc == 0)
         rc = status_load(&st, out, &e);
+    if (rc == 0)
+        rc = load_defects(&d, out, &e);
     if (rc < 0)
         return cli_fail(&e);
     if (json)
-        print_json(&st);
+        print_json(&st, &d);
     else
-        print_text(&st);
+        print_text(&st, &d);
+    defects_free(&d);
     return 0;
 }

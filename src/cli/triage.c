@@ -24,15 +24,18 @@ static const char help[] =
     "  -b, --build DIR          the builds, if they are not where the campaign had them\n"
     "      --minimise-time TIME for each defect (default: 10s; 0: do not minimise)\n"
     "      --baseline FILE      a defects.json of before: what is in it is known; may be repeated\n"
-    "      --fail-on WHAT       exit 1 if there is a confirmed defect: new (not in a baseline), any\n"
+    "      --fail-on WHAT       exit 1 if there is a confirmed defect: new (not in a baseline), "
+    "any\n"
     "      --public             leave out the inputs and traces of withheld defects; writes to\n"
     "                           OUT/triage-public\n"
     "      --bundle FILE        pack what was written, for the maintainer (.tar.gz)\n"
-    "      --exec CMD           run for each defect that is new since the last time, by sh; its JSON is\n"
+    "      --exec CMD           run for each defect that is new since the last time, by sh; its "
+    "JSON is\n"
     "                           on standard input, its folder in $CAROL_DEFECT_DIR\n"
     "      --json               defects.json on standard output, for programs (schema 1)\n"
     "  -q, --quiet              no progress\n"
-    "\nWrites OUT/triage: a folder per defect (report.md, inputs, stack.txt), defects.json, defects.sarif,\n"
+    "\nWrites OUT/triage: a folder per defect (report.md, inputs, stack.txt), defects.json, "
+    "defects.sarif,\n"
     "junit.xml.  A second run does only what is new.  It may run while the campaign does.\n";
 
 static int cores(void)
@@ -98,8 +101,9 @@ static int pack(const struct triaged *t, const char *file, struct err *e)
     struct buf said = BUF_INIT(1 << 16);
     if (!tar)
         return err_env(e, "--bundle needs tar, which is not installed: sudo apt-get install tar");
-    const char *argv[] = {tar, "-czf", file, "--exclude=.run-*", "--transform=s,^\\.,carol-triage,",
-                          "-C", t->dir, ".", NULL};
+    const char *argv[] = {
+        tar,    "-czf", file, "--exclude=.run-*", "--transform=s,^\\.,carol-triage,", "-C",
+        t->dir, ".",    NULL};
     int rc = run_capture(argv, NULL, 600, &said, e);
     if (rc < 0)
         err_wrap(e, "--bundle: cannot write %s (%.200s)", file, said.p ? said.p : "");
@@ -134,7 +138,8 @@ static void call_hook(const char *command, const struct triaged *t, const char *
         close(in[1]);
         waitpid(pid, &status, 0);
         if (status)
-            log_warn("--exec: the command ended with status %d for defect %s", WEXITSTATUS(status), id);
+            log_warn("--exec: the command ended with status %d for defect %s", WEXITSTATUS(status),
+                     id);
     } else {
         close(in[1]);
     }
@@ -154,12 +159,13 @@ static int call_hooks(struct triaged *t, const char *command, struct err *e)
         json_t *list = json_object_get(all, d->confirmed ? "defects" : "unconfirmed"), *x;
         size_t k;
         rc = store_get(t->store, key, &told, e);
-        json_array_foreach (list, k, x)
-            if (rc == 0 && !told && !d->known &&
-                strcmp(json_string_value(json_object_get(x, "id")), d->id) == 0) {
-                rc = store_put(t->store, &(struct store_fact){key, "1"}, 1, e);
-                call_hook(command, t, d->id, x);
-            }
+        json_array_foreach(list, k,
+                           x) if (rc == 0 && !told && !d->known &&
+                                  strcmp(json_string_value(json_object_get(x, "id")), d->id) == 0)
+        {
+            rc = store_put(t->store, &(struct store_fact){key, "1"}, 1, e);
+            call_hook(command, t, d->id, x);
+        }
         free(key);
         free(told);
     }
@@ -202,7 +208,8 @@ static int triage(const struct triage_args *a, struct err *e)
 int cli_triage(int argc, char **argv)
 {
     struct err e = {0};
-    struct triage_args a = {.jobs = cores(), .minimise_ns = 10 * INT64_C(1000000000), .hangs_max = -1};
+    struct triage_args a = {
+        .jobs = cores(), .minimise_ns = 10 * INT64_C(1000000000), .hangs_max = -1};
     int rc = parse(&a, argc, argv, &e);
     if (rc == 1) {
         strv_free(&a.baseline);

@@ -13,7 +13,8 @@ static const char *base_name(const char *path)
 
 static void print_one(const struct triaged *t, const struct defect *d, bool baseline)
 {
-    char *place = d->line > 0 ? str_fmt("%s:%d", base_name(d->file), d->line) : str_fmt("%s", base_name(d->file));
+    char *place = d->line > 0 ? str_fmt("%s:%d", base_name(d->file), d->line)
+                              : str_fmt("%s", base_name(d->file));
     char *command = t->out.public && d->withheld ? NULL : output_command(&t->out, d);
     char cwe[16] = "-";
     if (d->cwe)
@@ -46,8 +47,9 @@ static void print_rest(const struct triaged *t)
     if (d->broken)
         printf("%llu inputs could not be run\n", (unsigned long long)d->broken);
     if (d->waiting)
-        printf("%llu crashes and hangs are not looked at yet%s: carol triage %s\n", (unsigned long long)d->waiting,
-               t->interrupted ? " (interrupted)" : "", t->out.dir ? "OUT goes on" : "OUT");
+        printf("%llu crashes and hangs are not looked at yet%s: carol triage %s\n",
+               (unsigned long long)d->waiting, t->interrupted ? " (interrupted)" : "",
+               t->out.dir ? "OUT goes on" : "OUT");
 }
 
 void triage_print(const struct triaged *t, bool baseline)
@@ -58,8 +60,8 @@ void triage_print(const struct triaged *t, bool baseline)
         printf("no crash and no hang in this campaign\n");
         return;
     }
-    printf("%zu %s confirmed, from %llu crashes and hangs\n", d->confirmed, d->confirmed == 1 ? "defect" : "defects",
-           (unsigned long long)(d->rows + d->waiting));
+    printf("%zu %s confirmed, from %llu crashes and hangs\n", d->confirmed,
+           d->confirmed == 1 ? "defect" : "defects", (unsigned long long)(d->rows + d->waiting));
     for (size_t i = 0; i < d->n; i++) {
         if (i == d->confirmed)
             printf("\n%zu not confirmed\n", unsure);
@@ -67,5 +69,6 @@ void triage_print(const struct triaged *t, bool baseline)
     }
     printf("\n");
     print_rest(t);
-    printf("reports: %s/ID/report.md; for programs: %s/defects.json, defects.sarif, junit.xml\n", t->dir, t->dir);
+    printf("reports: %s/ID/report.md; for programs: %s/defects.json, defects.sarif, junit.xml\n",
+           t->dir, t->dir);
 }

@@ -122,21 +122,26 @@ static int watch_it(struct watch *w, struct triage *t, bool quiet, struct err *e
 static void say_what_is_missing(const struct lab *lab, const char *build)
 {
     if (!lab_has(lab, FAMILY_ASAN))
-        log_warn("%s has no asan build: nothing shows where a crash happens, so crashes are told apart by their "
+        log_warn("%s has no asan build: nothing shows where a crash happens, so crashes are told "
+                 "apart by their "
                  "signal alone; carol build with the family asan",
                  build);
     else if (!lab_has_symbols(lab))
-        log_warn("llvm-symbolizer is not installed: crashes are told apart by addresses, not by functions and lines; "
+        log_warn("llvm-symbolizer is not installed: crashes are told apart by addresses, not by "
+                 "functions and lines; "
                  "sudo apt-get install llvm-19");
     if (!lab_has(lab, FAMILY_PLAIN))
-        log_warn("%s has no plain build: no defect can be confirmed; carol build with the family plain", build);
+        log_warn(
+            "%s has no plain build: no defect can be confirmed; carol build with the family plain",
+            build);
 }
 
 static int run(struct triaged *x, const struct triage_args *a, struct err *e)
 {
     struct watch w = {0};
     struct triage *t = NULL;
-    char *scratch = str_fmt("%s/triage/.run-%d", a->out, (int)getpid()), *base = fs_join(a->out, "triage");
+    char *scratch = str_fmt("%s/triage/.run-%d", a->out, (int)getpid()),
+         *base = fs_join(a->out, "triage");
     sweep_scratch(base);
     struct triage_opts o = {
         .lab = {.target = &x->target,
@@ -177,7 +182,8 @@ static void mark_known(struct defects *d, json_t *list)
 {
     size_t i;
     json_t *x;
-    json_array_foreach (list, i, x) {
+    json_array_foreach(list, i, x)
+    {
         const char *id = json_string_value(json_object_get(x, "id"));
         for (size_t k = 0; id && k < d->n; k++)
             d->v[k].known = d->v[k].known || strcmp(d->v[k].id, id) == 0;

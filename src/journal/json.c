@@ -4,7 +4,6 @@
 #include "journal/metrics.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static double seconds(int64_t ns)
 {
@@ -54,15 +53,6 @@ json_t *status_json(const struct status *st)
     json_object_set_new(o, "slots", slots);
     json_object_set_new(o, "simulated", json_boolean(st->simulated));
     return o;
-}
-
-void status_text_json(const struct status *st, struct buf *out)
-{
-    json_t *o = status_json(st);
-    char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    buf_printf(out, "%s\n", text);
-    free(text);
-    json_decref(o);
 }
 
 /* --- one decision -------------------------------------------------------------------------------- */

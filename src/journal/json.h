@@ -2,7 +2,6 @@
 #ifndef CAROL_JOURNAL_JSON_H
 #define CAROL_JOURNAL_JSON_H
 
-#include "base/buf.h"
 #include "journal/explain.h"
 #include "journal/journal.h"
 #include "journal/status.h"
@@ -10,8 +9,6 @@
 #include <jansson.h>
 
 json_t *status_json(const struct status *st);
-/* The same as text: what `carol status --json` prints. */
-void status_text_json(const struct status *st, struct buf *out);
 /* One decision and what came of it; why: explain_why. */
 json_t *explain_turn_json(const struct journal *j, const struct explained *x, const char *why);
 /* The choices of a campaign and what moved them. */

@@ -392,8 +392,9 @@ int report_begin(struct report **out, const char *dir, struct err *e)
         rc = read_facts(r, r->j.store, e);
     store_close(r->j.store);
     r->j.store = NULL;
-    r->has_manifest =
-        r->j.o.build && manifest_load(r->j.o.build, r->j.o.target, &r->j.manifest, NULL) == 0;
+    r->can_reproduce =
+        r->j.o.build && manifest_load(r->j.o.build, r->j.o.target, &r->j.manifest, NULL) == 0 &&
+        (r->j.manifest.family[FAMILY_ASAN].ok || r->j.manifest.family[FAMILY_PLAIN].ok);
     r->n_arms = (int)(r->j.o.fuzzers.n < SCHED_MAX_ARMS ? r->j.o.fuzzers.n : SCHED_MAX_ARMS);
     for (int i = 0; i < r->n_arms; i++)
         r->arm_names[i] = r->j.arms[i];

@@ -95,8 +95,8 @@ struct data_fact {
 struct report {
     char *dir,
         *prefix; /* prefix: before the ids of its elements, "" for the only campaign of a page */
-    struct journal j;  /* without its store, which is open during a refresh only */
-    bool has_manifest; /* j.manifest: the build is there */
+    struct journal j;   /* without its store, which is open during a refresh only */
+    bool can_reproduce; /* the builds of j.manifest that show a defect are there */
     const char *arm_names[SCHED_MAX_ARMS];
     int n_arms;
     struct status st;

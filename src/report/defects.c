@@ -66,35 +66,46 @@ static void time_line(const struct report *r, struct buf *out)
     free(order);
 }
 
+/* Function, file without its directory, line. */
+static void place(const struct defect *d, struct buf *out)
+{
+    const char *slash = strrchr(d->file, '/');
+    html(out, "<td class=\"t\" title=\"%s\"><code>%s</code> <small>%s", d->file,
+         *d->function ? d->function : "unknown", slash ? slash + 1 : d->file);
+    if (d->line)
+        html(out, ":%d", d->line);
+    buf_str(out, "</small></td>");
+}
+
+static void command_cell(const struct report *r, const struct defect *d, struct buf *out)
+{
+    char *dir = str_fmt("%s/triage", r->dir);
+    struct output o = {.o = &r->j.o, .target = &r->j.manifest, .dir = dir};
+    char *command =
+        r->can_reproduce ? output_command(&o, d) : str_fmt("carol triage -b DIR %s", r->dir);
+    html(out, "<td class=\"t\"><code>%s</code></td>", command);
+    free(command);
+    free(dir);
+}
+
 static void defect_row(const struct report *r, const struct defect *d, struct buf *out)
 {
-    char at[32], *weakness = defect_weakness(d), *dir = str_fmt("%s/triage", r->dir);
-    html(out, "<tr><td class=\"t\">%s</td><td class=\"t\">%s</td><td class=\"t\">", d->id,
-         defect_class(d));
+    char at[32], *weakness = defect_weakness(d);
+    buf_str(out, "<tr>");
+    place(d, out);
+    html(out, "<td class=\"t\">%s <small>%s</small></td><td class=\"t\">%s</td><td class=\"t\">",
+         d->fault, weakness, defect_class(d));
     if (d->confirmed)
         buf_str(out, "confirmed");
     else
         html(out, "not confirmed <small>%s</small>", d->why);
-    html(out, "</td><td class=\"t\">%s</td><td class=\"t\">%s</td>", d->fault, weakness);
-    html(out, "<td class=\"t\"><code>%s</code> <small>%s", *d->function ? d->function : "unknown",
-         d->file);
-    if (d->line)
-        html(out, ":%d", d->line);
-    html(out, "</small></td><td>%s</td><td class=\"t\"><span class=\"dot %s\"></span>%s</td>",
+    html(out, "</td><td>%s</td><td class=\"t\"><span class=\"dot %s\"></span>%s</td>",
          html_clock(d->first_seen_ns, at), data_class(arm_of(r, d)), d->found_by);
-    html(out, "<td><a href=\"#%sx%lld\">%llu</a></td>", r->prefix, (long long)d->first,
-         (unsigned long long)d->inputs);
-    if (r->has_manifest) {
-        struct output o = {.o = &r->j.o, .target = &r->j.manifest, .dir = dir};
-        char *command = output_command(&o, d);
-        html(out, "<td class=\"t\"><code>%s</code></td>", command);
-        free(command);
-    } else {
-        html(out, "<td class=\"t\"><code>carol triage %s</code></td>", r->dir);
-    }
+    html(out, "<td><a href=\"#%sx%lld\">%llu</a></td><td class=\"t\"><code>%s</code></td>",
+         r->prefix, (long long)d->first, (unsigned long long)d->inputs, d->id);
+    command_cell(r, d, out);
     buf_str(out, "</tr>\n");
     free(weakness);
-    free(dir);
 }
 
 static void defects_table(const struct report *r, struct buf *out)
@@ -111,12 +122,12 @@ static void defects_table(const struct report *r, struct buf *out)
     if (!d->n)
         return;
     time_line(r, out);
-    buf_str(out, "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">defect</th><th "
-                 "class=\"t\">class</th><th class=\"t\">"
-                 "on the plain build</th><th class=\"t\">fault</th><th "
-                 "class=\"t\">weakness</th><th class=\"t\">where</th>"
-                 "<th>first seen</th><th class=\"t\">by</th><th>inputs</th><th class=\"t\">see it "
-                 "again</th></tr></thead>\n<tbody>\n");
+    buf_str(
+        out,
+        "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">where</th><th class=\"t\">what"
+        "</th><th class=\"t\">class</th><th class=\"t\">on the plain build</th><th>first seen</th>"
+        "<th class=\"t\">by</th><th>inputs</th><th class=\"t\">defect</th><th class=\"t\">see it "
+        "again</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < d->n; i++)
         defect_row(r, &d->v[i], out);
     buf_str(out, "</tbody></table></div>\n");
@@ -152,18 +163,21 @@ static void input_row(const struct report *r, const struct data_crash *c, struct
 
 static void inputs_table(const struct report *r, struct buf *out)
 {
-    buf_str(out,
-            "<h3>Inputs that crash or hang</h3>\n<div class=\"scroll tall\" "
-            "tabindex=\"0\"><table>\n<thead><tr>"
-            "<th class=\"t\">first seen</th><th class=\"t\">by</th><th "
-            "class=\"t\">what</th><th>bytes</th>"
-            "<th class=\"t\">input</th><th class=\"t\">see it again</th></tr></thead>\n<tbody>\n");
+    html(out, "<details class=\"inputs\"%s><summary>inputs that crash or hang</summary>\n",
+         r->defects.rows ? "" : " open");
+    buf_str(
+        out,
+        "<div class=\"scroll tall\" tabindex=\"0\"><table>\n<thead><tr><th class=\"t\">first "
+        "seen</th>"
+        "<th class=\"t\">by</th><th class=\"t\">what</th><th>bytes</th><th class=\"t\">input</th>"
+        "<th class=\"t\">see it again</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < r->n_crashes && i < ROWS; i++)
         input_row(r, &r->crashes[i], out);
     buf_str(out, "</tbody></table></div>\n");
     if (r->n_crashes > ROWS)
         html(out, "<p class=\"note\">%zu more are in %s/crashes and %s/hangs.</p>\n",
              r->n_crashes - ROWS, r->dir, r->dir);
+    buf_str(out, "</details>\n");
 }
 
 void defects_write(const struct report *r, struct buf *out)

@@ -37,7 +37,8 @@ static void add_case(const struct output *o, const struct defect *d, struct buf 
     add_text(b, d->fault);
     buf_str(b, " in ");
     add_text(b, *d->function ? d->function : "unknown code");
-    buf_printf(b, " [%s]\" time=\"0\">\n    <%s message=\"", d->id, fails(d) ? "failure" : "skipped");
+    buf_printf(b, " [%s]\" time=\"0\">\n    <%s message=\"", d->id,
+               fails(d) ? "failure" : "skipped");
     add_text(b, fails(d) ? weakness : d->known ? "known before" : d->why);
     buf_printf(b, "\"%s", fails(d) ? " type=\"defect\">" : "/>\n");
     if (fails(d)) {
@@ -57,9 +58,10 @@ void output_junit(const struct output *o, struct buf *b)
     size_t failures = 0;
     for (size_t i = 0; i < o->d->n; i++)
         failures += fails(&o->d->v[i]);
-    buf_str(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"carol triage\"");
-    buf_printf(b, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n", o->d->n, failures,
-               o->d->n - failures);
+    buf_str(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"carol "
+               "triage\"");
+    buf_printf(b, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n",
+               o->d->n, failures, o->d->n - failures);
     for (size_t i = 0; i < o->d->n; i++)
         add_case(o, &o->d->v[i], b);
     buf_str(b, "</testsuite>\n</testsuites>\n");

@@ -50,8 +50,8 @@ static void add_options(struct strv *env, const char *name, const char *ours)
 
 static void make_env(const struct lab *lab, struct strv *env, const char *more)
 {
-    static const char *const drop[] = {"ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS=",
-                                       "TMPDIR=", "LD_PRELOAD="};
+    static const char *const drop[] = {
+        "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS=", "TMPDIR=", "LD_PRELOAD="};
     for (char **p = environ; p && *p; p++) {
         bool keep = true;
         for (size_t i = 0; i < sizeof drop / sizeof *drop; i++)
@@ -60,10 +60,11 @@ static void make_env(const struct lab *lab, struct strv *env, const char *more)
             strv_add(env, *p);
     }
     unsigned long long mb = lab->o.mem_bytes >> 20;
-    char *options = str_fmt("symbolize=0:detect_leaks=0:abort_on_error=0:halt_on_error=1:handle_abort=1:"
-                            "handle_segv=1:handle_sigill=1:handle_sigbus=1:handle_sigfpe=1:allow_user_segv_handler=0:"
-                            "allocator_may_return_null=1:max_allocation_size_mb=%llu:hard_rss_limit_mb=%llu%s",
-                            mb, mb, more);
+    char *options = str_fmt(
+        "symbolize=0:detect_leaks=0:abort_on_error=0:halt_on_error=1:handle_abort=1:"
+        "handle_segv=1:handle_sigill=1:handle_sigbus=1:handle_sigfpe=1:allow_user_segv_handler=0:"
+        "allocator_may_return_null=1:max_allocation_size_mb=%llu:hard_rss_limit_mb=%llu%s",
+        mb, mb, more);
     add_options(env, "ASAN_OPTIONS", options);
     add_options(env, "UBSAN_OPTIONS", "symbolize=0:print_stacktrace=1:halt_on_error=1");
     strv_addf(env, "TMPDIR=%s", lab->dir);
@@ -79,7 +80,8 @@ static void digest_builds(struct lab *lab)
     static const enum family used[] = {FAMILY_ASAN, FAMILY_PLAIN};
     hash_add_str(h, RULES);
     for (size_t i = 0; i < 2; i++) {
-        bool there = lab_has(lab, used[i]) && hash_file(lab->o.target->family[used[i]].binary, &d, NULL) == 0;
+        bool there = lab_has(lab, used[i]) &&
+                     hash_file(lab->o.target->family[used[i]].binary, &d, NULL) == 0;
         hash_add(h, d.b, there ? sizeof d.b : 0);
         hash_add_str(h, "");
     }
@@ -191,9 +193,15 @@ int lab_shoot(struct lab *lab, const struct shot_spec *s, shot_fn *fn, void *arg
     bool asan = s->family == FAMILY_ASAN;
     int64_t ms = (int64_t)(s->times_limit ? s->times_limit : LIMITS) * lab->o.timeout_ms;
     ms = !s->times_limit && ms < LEAST_MS ? LEAST_MS : ms;
-    *p = (struct pending){
-        .lab = lab, .fn = fn, .arg = arg, .quick = s->quick, .family = s->family, .next = lab->pending};
-    const struct strv *env = !asan ? &lab->plain_env : s->slow_unwind ? &lab->slow_env : &lab->asan_env;
+    *p = (struct pending){.lab = lab,
+                          .fn = fn,
+                          .arg = arg,
+                          .quick = s->quick,
+                          .family = s->family,
+                          .next = lab->pending};
+    const struct strv *env = !asan            ? &lab->plain_env
+                             : s->slow_unwind ? &lab->slow_env
+                                              : &lab->asan_env;
     struct run_spec spec = {.binary = lab->o.target->family[s->family].binary,
                             .kind = lab->o.target->kind,
                             .args = lab->o.args,
@@ -250,7 +258,8 @@ void lab_free(struct lab *lab)
 
 /* --- for people --------------------------------------------------------------------------------- */
 
-char *lab_command(const struct manifest *m, const char *const *args, enum family f, const char *path)
+char *lab_command(const struct manifest *m, const char *const *args, enum family f,
+                  const char *path)
 {
     struct strv own = {0}, argv = {0};
     struct buf b = BUF_INIT(BUF_TEXT_MAX);

@@ -19,7 +19,7 @@ struct lab;
 struct lab_opts {
     const struct manifest *target; /* must live */
     const char *const *args;       /* of a main() program; NULL: the manifest's */
-    const char *dir;               /* a directory for what targets leave behind; made, and removed in the end */
+    const char *dir; /* a directory for what targets leave behind; made, and removed in the end */
     uint32_t timeout_ms;
     uint64_t mem_bytes;
 };
@@ -63,6 +63,7 @@ CAROL_MUST_CHECK int lab_shoot(struct lab *lab, const struct shot_spec *s, shot_
 void lab_forget(struct lab *lab, void *arg);
 
 /* How a person runs it: the environment and command line for a file, as one line for a shell.  Free it. */
-char *lab_command(const struct manifest *m, const char *const *args, enum family f, const char *path);
+char *lab_command(const struct manifest *m, const char *const *args, enum family f,
+                  const char *path);
 
 #endif

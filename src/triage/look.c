@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 65536  /* of a report that is kept */
-#define HANG_SHOWN 2    /* how often a hang is stopped, */
-#define HANG_STEP 2     /* each time after so many time limits more */
+#define TEXT_MAX 65536 /* of a report that is kept */
+#define HANG_SHOWN 2   /* how often a hang is stopped, */
+#define HANG_STEP 2    /* each time after so many time limits more */
 
 struct look {
     struct lab *lab;
@@ -124,15 +124,17 @@ static void say_clean(struct look *k)
     char *late = xstrdup(v->why);
     if (k->finder_hits)
         snprintf(v->why, sizeof v->why,
-                 "it fails only on the build of the fuzzer that found it (%s, %d of %d); asan %d of %d, plain %d of "
+                 "it fails only on the build of the fuzzer that found it (%s, %d of %d); asan %d "
+                 "of %d, plain %d of "
                  "%d",
-                 family_name(k->s.finder), k->finder_hits, k->finder_runs, v->asan_hits, v->asan_runs,
-                 v->plain_hits, v->plain_runs);
+                 family_name(k->s.finder), k->finder_hits, k->finder_runs, v->asan_hits,
+                 v->asan_runs, v->plain_hits, v->plain_runs);
     else
-        snprintf(v->why, sizeof v->why,
-                 "it does not fail again: asan %d of %d%s%s, plain %d of %d; its fuzzer saw signal %d",
-                 v->asan_hits, v->asan_runs, *late ? ", " : "", late, v->plain_hits, v->plain_runs,
-                 k->s.signal);
+        snprintf(
+            v->why, sizeof v->why,
+            "it does not fail again: asan %d of %d%s%s, plain %d of %d; its fuzzer saw signal %d",
+            v->asan_hits, v->asan_runs, *late ? ", " : "", late, v->plain_hits, v->plain_runs,
+            k->s.signal);
     free(late);
     v->outcome = TRIAGE_CLEAN;
     finish(k);
@@ -146,8 +148,8 @@ static void bucket_after_plain(struct look *k, struct shot *s)
     if (v->plain_runs < CONFIRM_RUNS && !s->late) {
         shoot(k, FAMILY_PLAIN, 0, false, false);
     } else if (v->plain_hits) {
-        set_why(k, v->plain_hits == CONFIRM_RUNS ? ""
-                                                 : "flaky, and the asan build does not show it");
+        set_why(k,
+                v->plain_hits == CONFIRM_RUNS ? "" : "flaky, and the asan build does not show it");
         finish(k);
     } else if (k->s.finder && lab_has(k->lab, k->s.finder) && k->s.finder != FAMILY_HFUZZ) {
         shoot(k, k->s.finder, 0, false, true);
@@ -193,7 +195,8 @@ static void confirm_next(struct look *k)
     struct verdict *v = &k->v;
     if (lab_has(k->lab, FAMILY_PLAIN) && v->plain_runs < CONFIRM_RUNS)
         shoot(k, FAMILY_PLAIN, 0, false, true);
-    else if (lab_has(k->lab, FAMILY_ASAN) && v->plain_hits < CONFIRM_RUNS && v->asan_runs < CONFIRM_RUNS)
+    else if (lab_has(k->lab, FAMILY_ASAN) && v->plain_hits < CONFIRM_RUNS &&
+             v->asan_runs < CONFIRM_RUNS)
         shoot(k, FAMILY_ASAN, 0, false, false);
     else
         say_confirmed(k);
@@ -235,9 +238,11 @@ static void hang_next(struct look *k, struct shot *s, enum family was)
         if (was != FAMILY_PLAIN)
             set_why(k, "there is no plain build to confirm it on");
     } else if (s->late && s->len) {
-        k->shown[k->n_shown++] = str_fmt("%.*s", (int)(s->len > TEXT_MAX ? TEXT_MAX : s->len), s->text);
+        k->shown[k->n_shown++] =
+            str_fmt("%.*s", (int)(s->len > TEXT_MAX ? TEXT_MAX : s->len), s->text);
     }
-    bool more = lab_has(k->lab, FAMILY_ASAN) && v->asan_runs < HANG_SHOWN && k->n_shown < HANG_SHOWN;
+    bool more =
+        lab_has(k->lab, FAMILY_ASAN) && v->asan_runs < HANG_SHOWN && k->n_shown < HANG_SHOWN;
     if (more)
         shoot(k, FAMILY_ASAN, HANG_STEP * (v->asan_runs + 1), true, false);
     else
@@ -299,8 +304,9 @@ int look_start(struct look **out, struct lab *lab, const struct look_spec *s, lo
                              .quick = s->kind == LOOK_CONFIRM && plain_first};
     if (s->kind == LOOK_CONFIRM && plain_first)
         spec.quick = true;
-    int rc = plain || asan ? lab_shoot(lab, &spec, on_shot, k, e)
-                           : err_usage(e, "there is neither an asan nor a plain build to run it on");
+    int rc = plain || asan
+                 ? lab_shoot(lab, &spec, on_shot, k, e)
+                 : err_usage(e, "there is neither an asan nor a plain build to run it on");
     if (rc < 0)
         free(k);
     else

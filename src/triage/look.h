@@ -23,8 +23,8 @@ struct look_spec {
     enum look_kind kind;
     const void *data;
     size_t size;
-    int cpu;            /* pinned to; -1: no */
-    bool once;          /* bucket: one shot only, and no verdict but a defect (outcome NONE otherwise) */
+    int cpu;   /* pinned to; -1: no */
+    bool once; /* bucket: one shot only, and no verdict but a defect (outcome NONE otherwise) */
     enum family finder; /* the build of the fuzzer that found it; FAMILY_NONE: unknown */
     int signal;         /* that it saw */
 };

@@ -59,7 +59,8 @@ static int write_inputs(const struct output *o, const struct defect *d, const ch
     return rc;
 }
 
-static int write_text(const char *folder, const char *name, const char *text, size_t n, struct err *e)
+static int write_text(const char *folder, const char *name, const char *text, size_t n,
+                      struct err *e)
 {
     char *path = fs_join(folder, name);
     int rc = fs_write_quick(path, text, n, e);
@@ -95,7 +96,8 @@ static void set_paths(const struct output *o, json_t *list)
 {
     size_t i;
     json_t *x;
-    json_array_foreach (list, i, x) {
+    json_array_foreach(list, i, x)
+    {
         const struct defect *d = defects_find(o->d, json_string_value(json_object_get(x, "id")));
         char *path = output_input(o, d);
         bool told = is_told(o, d);
@@ -119,7 +121,8 @@ json_t *output_json(const struct output *o)
 
 static int write_json(const struct output *o, const char *name, json_t *json, struct err *e)
 {
-    char *path = fs_join(o->dir, name), *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    char *path = fs_join(o->dir, name),
+         *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     int rc = text ? fs_write_atomic(path, text, strlen(text), e)
                   : err_set(e, -1, "cannot write %s: a text in it is not UTF-8", path);
     free(path);

@@ -13,8 +13,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "journal/settings.h"
-#include "triage/defect.h"
 #include "target/manifest.h"
+#include "triage/defect.h"
 
 struct output {
     struct store *store;
@@ -37,8 +37,8 @@ char *output_command(const struct output *o, const struct defect *d);
 /* The parts of it: sarif.c, junit.c, story.c */
 json_t *output_sarif(const struct output *o);
 void output_junit(const struct output *o, struct buf *out);
-CAROL_MUST_CHECK int output_report(const struct output *o, const struct defect *d, const char *stack,
-                                   struct buf *out, struct err *e);
+CAROL_MUST_CHECK int output_report(const struct output *o, const struct defect *d,
+                                   const char *stack, struct buf *out, struct err *e);
 /* The ancestors of a crash, from the seed on, and what each step added. */
 CAROL_MUST_CHECK int output_lineage(const struct output *o, int64_t crash, struct buf *out,
                                     struct err *e);

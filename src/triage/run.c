@@ -110,15 +110,20 @@ static void on_end(void *arg, uint32_t events)
     struct run *r = arg;
     struct cage_end end = {0};
     struct rusage before, after;
-    struct run_result res = {.begun = true, .late = r->late, .text = BUF_INIT(HEAD_MAX + TAIL_MAX + 64)};
+    struct run_result res = {
+        .begun = true, .late = r->late, .text = BUF_INIT(HEAD_MAX + TAIL_MAX + 64)};
     (void)events;
     loop_unwatch(r->loop, r->cage.status_fd);
     getrusage(RUSAGE_CHILDREN, &before);
     cage_reap(&r->cage, &end);
     getrusage(RUSAGE_CHILDREN, &after);
     drain(r);
-    int64_t cpu = (after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_stime.tv_sec) * NS_PER_S +
-                  (after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec - before.ru_stime.tv_usec) * 1000;
+    int64_t cpu = (after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec -
+                   before.ru_stime.tv_sec) *
+                      NS_PER_S +
+                  (after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec -
+                   before.ru_stime.tv_usec) *
+                      1000;
     res.cpu_us = (cpu > r->cpu_ns ? cpu : r->cpu_ns) / 1000;
     if (end.exec_errno) {
         res.begun = false;

@@ -29,10 +29,10 @@ struct run_spec {
     const char *cwd;
     const void *data; /* copied */
     size_t size;
-    uint64_t mem_bytes;       /* address space; 0: no limit */
-    int64_t cpu_ms, wall_ms;  /* of the whole tree of processes */
-    bool abort_when_late;     /* SIGABRT first, so that a sanitizer shows where it is */
-    int cpu;                  /* pinned to; -1: no */
+    uint64_t mem_bytes;      /* address space; 0: no limit */
+    int64_t cpu_ms, wall_ms; /* of the whole tree of processes */
+    bool abort_when_late;    /* SIGABRT first, so that a sanitizer shows where it is */
+    int cpu;                 /* pinned to; -1: no */
 };
 
 struct run_result {

@@ -33,9 +33,8 @@ static bool has_rule(json_t *rules, const char *id)
 {
     size_t i;
     json_t *r;
-    json_array_foreach (rules, i, r)
-        if (strcmp(json_string_value(json_object_get(r, "id")), id) == 0)
-            return true;
+    json_array_foreach(rules, i, r) if (strcmp(json_string_value(json_object_get(r, "id")), id) ==
+                                        0) return true;
     return false;
 }
 
@@ -48,8 +47,9 @@ static json_t *rules_of(const struct defects *d)
         if (has_rule(rules, id))
             continue;
         char *weakness = defect_weakness(&d->v[i]);
-        json_array_append_new(rules, json_pack("{s:s,s:{s:s},s:{s:[s]}}", "id", id, "shortDescription", "text",
-                                               weakness, "properties", "tags", "fuzzing"));
+        json_array_append_new(rules,
+                              json_pack("{s:s,s:{s:s},s:{s:[s]}}", "id", id, "shortDescription",
+                                        "text", weakness, "properties", "tags", "fuzzing"));
         free(weakness);
     }
     return rules;
@@ -67,24 +67,25 @@ static json_t *location_of(const struct defect *d)
         free(uri);
     }
     if (*d->function)
-        json_object_set_new(at, "logicalLocations",
-                            json_pack("[{s:s,s:s}]", "fullyQualifiedName", d->function, "kind", "function"));
+        json_object_set_new(
+            at, "logicalLocations",
+            json_pack("[{s:s,s:s}]", "fullyQualifiedName", d->function, "kind", "function"));
     return at;
 }
 
 static json_t *result_of(const struct output *o, const struct defect *d)
 {
     char id[64], *weakness = defect_weakness(d);
-    char *text = str_fmt("%s in %s (%s), entered through %s; found by %s after %.0f s; %s", d->fault,
-                         *d->function ? d->function : "unknown code", weakness,
+    char *text = str_fmt("%s in %s (%s), entered through %s; found by %s after %.0f s; %s",
+                         d->fault, *d->function ? d->function : "unknown code", weakness,
                          *d->entry ? d->entry : "an unknown function", d->found_by,
                          (double)d->first_seen_ns / 1e9,
                          d->confirmed ? "fails 5 of 5 times without a sanitizer" : d->why);
-    json_t *r = json_pack("{s:s,s:s,s:{s:s},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId", rule_of(d, id),
-                          "level", d->confirmed ? "error" : "warning", "message", "text", text,
-                          "locations", location_of(d), "partialFingerprints", "carolBucket/v1", d->id,
-                          "properties", "class", defect_class(d), "confirmed", d->confirmed, "inputs",
-                          (json_int_t)d->inputs);
+    json_t *r = json_pack("{s:s,s:s,s:{s:s},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId",
+                          rule_of(d, id), "level", d->confirmed ? "error" : "warning", "message",
+                          "text", text, "locations", location_of(d), "partialFingerprints",
+                          "carolBucket/v1", d->id, "properties", "class", defect_class(d),
+                          "confirmed", d->confirmed, "inputs", (json_int_t)d->inputs);
     if (d->cwe) {
         json_object_set_new(r, "taxa",
                             json_pack("[{s:o,s:{s:s}}]", "id", json_sprintf("%d", d->cwe),
@@ -109,8 +110,8 @@ static json_t *taxonomy_of(const struct defects *d)
         json_array_append_new(taxa, json_pack("{s:o,s:{s:s}}", "id", json_sprintf("%d", cwe),
                                               "shortDescription", "text", cwe_name(cwe)));
     }
-    return json_pack("[{s:s,s:s,s:{s:s},s:o}]", "name", "CWE", "organization", "MITRE", "shortDescription",
-                     "text", "Common Weakness Enumeration", "taxa", taxa);
+    return json_pack("[{s:s,s:s,s:{s:s},s:o}]", "name", "CWE", "organization", "MITRE",
+                     "shortDescription", "text", "Common Weakness Enumeration", "taxa", taxa);
 }
 
 json_t *output_sarif(const struct output *o)
@@ -118,9 +119,9 @@ json_t *output_sarif(const struct output *o)
     json_t *results = json_array();
     for (size_t i = 0; i < o->d->n; i++)
         json_array_append_new(results, result_of(o, &o->d->v[i]));
-    json_t *run = json_pack("{s:{s:{s:s,s:s,s:o}},s:o,s:o}", "tool", "driver", "name", "carol", "version",
-                            CAROL_VERSION, "rules", rules_of(o->d), "taxonomies", taxonomy_of(o->d),
-                            "results", results);
-    return json_pack("{s:s,s:s,s:[o]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version",
-                     "2.1.0", "runs", run);
+    json_t *run = json_pack("{s:{s:{s:s,s:s,s:o}},s:o,s:o}", "tool", "driver", "name", "carol",
+                            "version", CAROL_VERSION, "rules", rules_of(o->d), "taxonomies",
+                            taxonomy_of(o->d), "results", results);
+    return json_pack("{s:s,s:s,s:[o]}", "$schema", "https://json.schemastore.org/sarif-2.1.0.json",
+                     "version", "2.1.0", "runs", run);
 }

@@ -82,8 +82,11 @@ static const char *fuzzer_of(const struct store_instance *all, size_t n, int64_t
 static void add_step(struct buf *out, const struct ancestor *a, const struct ancestor *parent,
                      const char *fuzzer, bool last)
 {
-    buf_printf(out, "| %s | %.1f s | %s | %zu |", last ? "this crash" : a->id ? "" : "?", (double)a->found_ns / 1e9,
-               fuzzer, a->size);
+    buf_printf(out, "| %s | %.1f s | %s | %zu |",
+               last    ? "this crash"
+               : a->id ? ""
+                       : "?",
+               (double)a->found_ns / 1e9, fuzzer, a->size);
     if (last)
         buf_str(out, " the crash |");
     else if (!parent)
@@ -131,8 +134,9 @@ static void add_facts(const struct output *o, const struct defect *d, struct buf
     char *bytes = d->bytes ? str_fmt("%s%lld bytes", access, (long long)d->bytes) : xstrdup(access);
     char *sure = d->confirmed ? xstrdup("yes: fails in 5 of 5 runs without a sanitizer")
                               : str_fmt("no: %s", *d->why ? d->why : "not tried yet");
-    char *seen = str_fmt("%.0f s after the start, by %s; %llu inputs since", (double)d->first_seen_ns / 1e9,
-                         d->found_by, (unsigned long long)d->inputs);
+    char *seen =
+        str_fmt("%.0f s after the start, by %s; %llu inputs since", (double)d->first_seen_ns / 1e9,
+                d->found_by, (unsigned long long)d->inputs);
     char *line = d->outcome == TRIAGE_HANG ? xstrdup(d->file) : xstrdup(at);
     buf_str(b, "| | |\n|---|---|\n");
     add_row(b, "target", o->target->target);
@@ -144,8 +148,10 @@ static void add_facts(const struct output *o, const struct defect *d, struct buf
     add_row(b, "access", bytes);
     add_row(b, "address", d->address);
     add_row(b, "confirmed", sure);
-    add_row(b, "disclosure", d->withheld ? "withheld: memory corruption or disclosure of information; report it privately"
-                                         : "crash");
+    add_row(b, "disclosure",
+            d->withheld
+                ? "withheld: memory corruption or disclosure of information; report it privately"
+                : "crash");
     add_row(b, "first seen", seen);
     add_row(b, "id", d->id);
     free(weakness);
@@ -166,8 +172,13 @@ static void add_commands(const struct output *o, const struct defect *d, struct 
     for (size_t i = 0; i < 2; i++) {
         if (!o->target->family[used[i]].ok)
             continue;
-        char *command = lab_command(o->target, args, used[i], d->minimised ? "minimised" : "original");
-        buf_printf(b, "    %s%s\n", used[i] == FAMILY_ASAN ? "ASAN_OPTIONS=handle_abort=1:allocator_may_return_null=1 " : "", command);
+        char *command =
+            lab_command(o->target, args, used[i], d->minimised ? "minimised" : "original");
+        buf_printf(b, "    %s%s\n",
+                   used[i] == FAMILY_ASAN
+                       ? "ASAN_OPTIONS=handle_abort=1:allocator_may_return_null=1 "
+                       : "",
+                   command);
         free(command);
     }
     buf_printf(b, "\n`original` has %zu bytes", d->best_size);
@@ -185,8 +196,8 @@ static void add_builds(const struct output *o, struct buf *b)
     for (size_t i = 0; i < 2; i++) {
         const struct manifest_family *f = &o->target->family[used[i]];
         if (f->ok)
-            buf_printf(b, "| %s | %s | `%s` | %.16s |\n", family_name(used[i]), f->compiler, f->flags,
-                       f->build_id ? f->build_id : "");
+            buf_printf(b, "| %s | %s | `%s` | %.16s |\n", family_name(used[i]), f->compiler,
+                       f->flags, f->build_id ? f->build_id : "");
     }
 }
 

@@ -20,9 +20,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define PATIENCE_NS (60 * NS_PER_S) /* reading the debug information of a large program takes a while */
-#define FRAMES_ASKED 400            /* of one report */
-#define SLOTS 16384                 /* of the table of answers */
+#define PATIENCE_NS                                                                                \
+    (60 * NS_PER_S)      /* reading the debug information of a large program takes a while */
+#define FRAMES_ASKED 400 /* of one report */
+#define SLOTS 16384      /* of the table of answers */
 
 struct answer {
     char *module;
@@ -79,7 +80,8 @@ static struct answer **slot_of(struct symbols *s, const char *module, uint64_t o
 /* Frames of the C library need no lines, and its name says enough. */
 static bool is_system(const char *module)
 {
-    return str_starts(module, "/lib/") || str_starts(module, "/usr/lib/") || str_starts(module, "/lib64/");
+    return str_starts(module, "/lib/") || str_starts(module, "/usr/lib/") ||
+           str_starts(module, "/lib64/");
 }
 
 static void add_frame(struct buf *b, json_t *symbol, const struct answer *a)
@@ -128,7 +130,8 @@ static void rewrite(struct symbols *s, const struct waiting *w, struct buf *out)
         n = is && f.n ? n : 0;
         for (const char *line = a ? a->frames : NULL; line && *line;) {
             size_t k = strcspn(line, "\n");
-            buf_printf(out, "    #%d 0x%012llx %.*s\n", n++, (unsigned long long)f.pc, (int)k, line);
+            buf_printf(out, "    #%d 0x%012llx %.*s\n", n++, (unsigned long long)f.pc, (int)k,
+                       line);
             line += k + 1;
         }
         if (!a || !a->frames) {
@@ -246,14 +249,17 @@ static int start(struct symbols *s, const char *program, const char *cwd, struct
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
         rc = err_sys(e, "cannot make pipes");
     if (rc == 0)
-        rc = cage_start(&s->cage,
-                        &(struct cage_opts){.argv = argv, .in = in[0], .out = out[1], .cwd = cwd, .cpu = -1}, e);
+        rc = cage_start(
+            &s->cage,
+            &(struct cage_opts){.argv = argv, .in = in[0], .out = out[1], .cwd = cwd, .cpu = -1},
+            e);
     s->runs = rc == 0;
     s->in = in[1];
     s->out = out[0];
     close(in[0]);
     close(out[1]);
-    if (rc == 0 && (fcntl(s->in, F_SETFL, O_NONBLOCK) < 0 || fcntl(s->out, F_SETFL, O_NONBLOCK) < 0))
+    if (rc == 0 &&
+        (fcntl(s->in, F_SETFL, O_NONBLOCK) < 0 || fcntl(s->out, F_SETFL, O_NONBLOCK) < 0))
         rc = err_sys(e, "cannot set up pipes");
     if (rc == 0)
         rc = loop_watch(s->loop, s->out, EPOLLIN, on_answer, s, e);

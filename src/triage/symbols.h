@@ -23,7 +23,8 @@ typedef void symbols_done_fn(void *arg, const char *text, size_t len);
 char *symbols_program(void);
 struct symbols *symbols_new(struct loop *l, const char *cwd);
 /* s may be NULL: the text comes back as it is. */
-void symbols_fill(struct symbols *s, const char *text, size_t len, symbols_done_fn *done, void *arg);
+void symbols_fill(struct symbols *s, const char *text, size_t len, symbols_done_fn *done,
+                  void *arg);
 /* What it used so far; 0 for NULL. */
 int64_t symbols_cpu_us(const struct symbols *s);
 /* Drop what waits for this arg. */

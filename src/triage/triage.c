@@ -102,7 +102,8 @@ static int add_item(void *arg, const struct store_crash *c, struct err *e)
     return 0;
 }
 
-static int add_row(void *arg, const struct store_triage *r, const struct store_crash *c, struct err *e)
+static int add_row(void *arg, const struct store_triage *r, const struct store_crash *c,
+                   struct err *e)
 {
     struct triage *t = arg;
     (void)e;
@@ -226,7 +227,8 @@ static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
     return 0;
 }
 
-struct store_triage triage_row(const struct verdict *v, int64_t crash, const char *build, char *bucket)
+struct store_triage triage_row(const struct verdict *v, int64_t crash, const char *build,
+                               char *bucket)
 {
     struct store_triage r = {.crash = crash,
                              .build = build,
@@ -241,7 +243,8 @@ struct store_triage triage_row(const struct verdict *v, int64_t crash, const cha
                              .why = v->why,
                              .report = v->text};
     bucket[0] = '\0';
-    bool defect = v->known && (v->outcome == TRIAGE_CRASH || v->outcome == TRIAGE_HANG || v->outcome == TRIAGE_OOM);
+    bool defect = v->known && (v->outcome == TRIAGE_CRASH || v->outcome == TRIAGE_HANG ||
+                               v->outcome == TRIAGE_OOM);
     if (!defect)
         return r;
     report_bucket(&v->r, bucket);
@@ -522,7 +525,8 @@ static struct item *to_shrink(struct triage *t, const struct group *g)
         struct item *x = &t->items[i];
         bool sure = is_sure(x) || (!g->confirmed && x->asan_hits && x->asan_hits == x->asan_runs);
         bool asan = x->asan_hits > 0; /* else its bucket cannot be seen again */
-        if (strcmp(x->defect, g->id) == 0 && sure && asan && !x->hang && (!best || x->size < best->size))
+        if (strcmp(x->defect, g->id) == 0 && sure && asan && !x->hang &&
+            (!best || x->size < best->size))
             best = x;
     }
     return best;
@@ -567,9 +571,11 @@ static void begin_part(struct triage *t)
         const struct group *g = &t->groups[i];
         bool confirm = t->part == PART_CONFIRM || t->part == PART_CONFIRM_HANGS;
         t->part_total += confirm && wants_confirming(g) && to_try(t, g);
-        t->part_total += t->part == PART_MINIMISE && wants_shrinking(g) && to_shrink(t, g) && t->o.minimise_ns;
+        t->part_total +=
+            t->part == PART_MINIMISE && wants_shrinking(g) && to_shrink(t, g) && t->o.minimise_ns;
     }
-    bool some = t->part == PART_HANGS && t->o.hangs_max >= 0 && t->part_total > (size_t)t->o.hangs_max;
+    bool some =
+        t->part == PART_HANGS && t->o.hangs_max >= 0 && t->part_total > (size_t)t->o.hangs_max;
     if (some) {
         t->hangs_left = t->part_total - (size_t)t->o.hangs_max;
         t->part_total = (size_t)t->o.hangs_max;
@@ -596,7 +602,8 @@ static void on_next(void *arg)
     struct triage *t = l->t;
     struct err e = {0};
     int rc = 0;
-    while (!l->busy && !t->over && (rc = next_of_part(t, l, &e)) == 0 && all_idle(t) && t->part < PART_OVER) {
+    while (!l->busy && !t->over && (rc = next_of_part(t, l, &e)) == 0 && all_idle(t) &&
+           t->part < PART_OVER) {
         t->part++;
         if ((rc = make_groups(t, &e)) < 0)
             break;
@@ -626,7 +633,8 @@ int triage_new(struct triage **out, struct loop *l, struct store *s, const struc
     int rc = lab_new(&t->lab, l, &o->lab, e);
     if (rc == 0 && !lab_has(t->lab, FAMILY_ASAN) && !lab_has(t->lab, FAMILY_PLAIN))
         rc = err_usage(e,
-                       "%s has neither an asan nor a plain build (or their files are gone), so nothing can be run "
+                       "%s has neither an asan nor a plain build (or their files are gone), so "
+                       "nothing can be run "
                        "again: carol build -o %s with the families asan and plain",
                        o->lab.target->dir, o->lab.target->dir);
     if (rc == 0)

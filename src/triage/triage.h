@@ -20,7 +20,14 @@
 
 struct triage;
 
-enum triage_part { PART_BUCKETS = 0, PART_CONFIRM, PART_MINIMISE, PART_HANGS, PART_CONFIRM_HANGS, PART_OVER };
+enum triage_part {
+    PART_BUCKETS = 0,
+    PART_CONFIRM,
+    PART_MINIMISE,
+    PART_HANGS,
+    PART_CONFIRM_HANGS,
+    PART_OVER
+};
 const char *triage_part_name(enum triage_part p); /* "running each again", ... */
 
 struct triage_opts {
@@ -35,7 +42,7 @@ struct triage_opts {
 
 struct triage_progress {
     enum triage_part part;
-    size_t done, total; /* of this part */
+    size_t done, total;       /* of this part */
     size_t defects, left_out; /* left_out: hangs beyond hangs_max */
 };
 
@@ -48,6 +55,7 @@ void triage_free(struct triage *t);
 
 /* A verdict as a row.  `bucket` must hold BUCKET_LEN bytes and live as long as the row. */
 struct verdict;
-struct store_triage triage_row(const struct verdict *v, int64_t crash, const char *build, char *bucket);
+struct store_triage triage_row(const struct verdict *v, int64_t crash, const char *build,
+                               char *bucket);
 
 #endif

@@ -4,6 +4,7 @@
  *     struct artist *a = artist_new(loop, dir, &ops, me);
  *     artist_ask(a, "draw");            // -> ops.piece for each section that changed, then ops.done
  *     artist_ask(a, "page");            // -> ops.piece "page"
+ *     artist_ask(a, "status");          // -> ops.piece "status": the bytes of `carol status --json`
  *     artist_ask(a, "turn 12");         // -> ops.piece "turn"; none if there is no such turn
  *     artist_rest(a);                   // nobody looks any more: the process ends, the next question starts another
  *
@@ -20,7 +21,7 @@
 struct artist;
 
 struct artist_ops {
-    /* kind: section, state, page, turn.  name: which.  The data is lent. */
+    /* kind: section, state, page, status, turn.  name: which.  The data is lent. */
     void (*piece)(void *arg, const char *kind, const char *name, const char *data, size_t size);
     /* The question is answered: cpu_ns is what that took; or it failed, and why says so.  Never called from artist_ask. */
     void (*done)(void *arg, int64_t cpu_ns, const char *why);

@@ -139,6 +139,16 @@ static void answer_turn(struct web *w, const char *data, size_t size)
     }
 }
 
+/* Everybody who waits for the state. */
+static void answer_status(struct web *w, const char *data, size_t size)
+{
+    for (struct request *r = w->waiting, *next; r; r = next) {
+        next = r->next;
+        if (r->wants == WANTS_STATUS)
+            answer(w, r, response_new(xmemdup(data, size), size, RESPONSE_JSON), NULL);
+    }
+}
+
 /* Everybody who waits for the page. */
 static void answer_page(struct web *w)
 {
@@ -175,6 +185,8 @@ static void on_piece(void *arg, const char *kind, const char *name, const char *
             MHD_destroy_response(w->page);
         w->page = response_new(xmemdup(data, size), size, RESPONSE_HTML);
         w->page_version = w->version;
+    } else if (strcmp(kind, "status") == 0) {
+        answer_status(w, data, size);
     } else if (strcmp(kind, "turn") == 0) {
         answer_turn(w, data, size);
     }
@@ -228,14 +240,17 @@ static void ask_turn(struct web *w, int64_t turn)
     free(question);
 }
 
-/* What is wanted most: news, then the page that shows them, then turns. */
+/* The state first, which takes a moment; then news, the page that shows them, and turns. */
 static void ask_next(struct web *w)
 {
     if (w->closing || artist_busy(w->artist))
         return;
     bool page = first_who(w, WANTS_PAGE) != NULL;
     const struct request *turn = first_who(w, WANTS_TURN);
-    if (rested(w) && (w->n_viewers || page)) {
+    if (first_who(w, WANTS_STATUS)) {
+        w->asked = ASKED_STATUS;
+        artist_ask(w->artist, "status");
+    } else if (rested(w) && (w->n_viewers || page)) {
         w->asked = ASKED_DRAW;
         artist_ask(w->artist, "draw");
     } else if (page && w->page && w->page_version == w->version) {

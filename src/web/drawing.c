@@ -1,6 +1,6 @@
 /* drawing: the process that draws: reads questions, refreshes the report and writes pieces.  Serves nobody itself.
  *
- * Questions are lines: "draw", "page", "turn N".  An answer is pieces, each a line "KIND NAME SIZE" and so many bytes, and
+ * Questions are lines: "draw", "page", "status", "turn N".  An answer is pieces, each a line "KIND NAME SIZE" and so many bytes, and
  * last the line "done - CPU", the nanoseconds of CPU time it took.  A piece "failed" has the reason why there are no others. */
 #include "web/artist.h"
 
@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "report/report.h"
+#include "triage/state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -106,6 +107,23 @@ static int page(struct drawing *d, struct err *e)
     return send_piece("page", "-", d->text.p, d->text.len, e);
 }
 
+static int status(struct drawing *d, struct err *e)
+{
+    struct store *s = NULL;
+    struct defects defects = {0};
+    int rc = refresh(d, e);
+    if (rc == 0)
+        rc = store_open(&s, d->dir, STORE_READ, e);
+    if (rc == 0)
+        rc = defects_load(&defects, s, e);
+    store_close(s);
+    buf_clear(&d->text);
+    if (rc == 0)
+        state_json(report_status(d->r), &defects, &d->text);
+    defects_free(&defects);
+    return rc < 0 ? rc : send_piece("status", "-", d->text.p, d->text.len, e);
+}
+
 static int turn(struct drawing *d, int64_t number, struct err *e)
 {
     struct err none = {0};
@@ -128,6 +146,8 @@ static int answer(struct drawing *d, const char *question, struct err *e)
         return draw(d, e);
     if (strcmp(question, "page") == 0)
         return page(d, e);
+    if (strcmp(question, "status") == 0)
+        return status(d, e);
     if (sscanf(question, "turn %lld", &number) == 1)
         return turn(d, number, e);
     return err_usage(e, "'%s' is no question", question);

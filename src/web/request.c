@@ -3,7 +3,6 @@
 
 #include "base/die.h"
 #include "base/str.h"
-#include "journal/json.h"
 #include "journal/metrics.h"
 #include "report/report.h"
 
@@ -148,7 +147,7 @@ static enum MHD_Result route(struct web *w, struct request *r, const char *path)
     if (strcmp(path, "report.js") == 0)
         return send_asset(c, report_js(), "text/javascript; charset=utf-8");
     if (strcmp(path, "api/status") == 0)
-        return send_numbers(w, c, status_text_json, "application/json");
+        return wait_for(w, r, WANTS_STATUS, 0);
     if (strcmp(path, "metrics") == 0)
         return send_numbers(w, c, metrics_prometheus, "text/plain; version=0.0.4; charset=utf-8");
     if (str_starts(path, "turn/"))

@@ -21,14 +21,14 @@ struct client {
 };
 
 /* One request that waits for the artist, then its answer. */
-enum wants { WANTS_NOTHING = 0, WANTS_PAGE, WANTS_TURN };
+enum wants { WANTS_NOTHING = 0, WANTS_PAGE, WANTS_STATUS, WANTS_TURN };
 struct request {
     struct web *w;
     struct MHD_Connection *connection;
     enum wants wants;
     int64_t turn;
     bool suspended, answered;
-    struct MHD_Response *answer; /* of a turn; the page is that of the server */
+    struct MHD_Response *answer; /* the page is that of the server */
     char why[128];               /* there is none; empty: there is */
     struct request *next;
 };
@@ -86,7 +86,7 @@ struct web {
 
     /* canvas.c */
     struct artist *artist;
-    enum { ASKED_NOTHING = 0, ASKED_DRAW, ASKED_PAGE, ASKED_TURN } asked;
+    enum { ASKED_NOTHING = 0, ASKED_DRAW, ASKED_PAGE, ASKED_STATUS, ASKED_TURN } asked;
     int64_t asked_turn;
     bool asked_found;
     struct request *waiting; /* in the order they came */
@@ -130,6 +130,7 @@ enum MHD_Result request_serve(void *web, struct MHD_Connection *c, const char *u
 void request_completed(void *web, struct MHD_Connection *c, void **slot,
                        enum MHD_RequestTerminationCode code);
 #define RESPONSE_HTML "text/html; charset=utf-8"
+#define RESPONSE_JSON "application/json"
 #define RESPONSE_TEXT "text/plain; charset=utf-8"
 /* With the headers that all have; takes the text (malloc'ed). */
 struct MHD_Response *response_new(char *text, size_t size, const char *type);

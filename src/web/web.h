@@ -43,7 +43,7 @@ struct web_opts {
         address; /* ADDR:PORT, [ADDR]:PORT, PORT or ADDR; port 0: any free one; NULL: WEB_ADDRESS */
     /* Where the token is kept: 32 hex digits, made when the file is not there; NULL: a new one each time. */
     const char *token_file;
-    /* The campaign's state now; called for every request that needs it. */
+    /* The campaign's state now, for /metrics. */
     int (*status)(void *arg, struct status *st, struct err *e);
     void *arg;
 };
