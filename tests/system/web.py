@@ -111,11 +111,15 @@ def same_moment(site, out):
     return (before, printed) if before == after else None
 
 
+TRIAGE = {"defects", "untriaged"}  # of the record's defects, which are no metrics
+
+
 def flat(status):
     """{(scope, member, key): number}"""
-    found = {("campaign", "", k): v for k, v in status.items() if type(v) in (int, float) and k != "schema"}
+    found = {("campaign", "", k): v for k, v in status.items()
+             if type(v) in (int, float) and k not in TRIAGE | {"schema"}}
     for name, f in status["fuzzers"].items():
-        found.update({("fuzzer", name, k): v for k, v in f.items() if not isinstance(v, (str, bool))})
+        found.update({("fuzzer", name, k): v for k, v in f.items() if not isinstance(v, (str, bool)) and k not in TRIAGE})
     for i, s in enumerate(status["slots"]):
         found.update({("slot", str(i), k): v for k, v in s.items()})
     return found
