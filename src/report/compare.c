@@ -113,6 +113,14 @@ static void lineup_free(struct lineup *t)
     free(t->group_of);
 }
 
+/* Its colour, of twelve; not the class of a fuzzer, which can be switched off. */
+static const char *group_class(size_t g)
+{
+    static char name[8];
+    snprintf(name, sizeof name, "f%zu", g % 12);
+    return name;
+}
+
 /* --- drawing ------------------------------------------------------------------------------------- */
 static void campaigns(const struct lineup *t, struct buf *out)
 {
@@ -128,8 +136,7 @@ static void campaigns(const struct lineup *t, struct buf *out)
         html(out,
              "<tr><td>%zu</td><td class=\"t\">%s</td><td class=\"t\"><span class=\"dot "
              "%s\"></span>%s</td><td>%s</td>",
-             i + 1, t->v[i]->dir, data_class((int)(g % SCHED_MAX_ARMS)), t->groups[g].label,
-             value(t->v[i], "seed"));
+             i + 1, t->v[i]->dir, group_class(g), t->groups[g].label, value(t->v[i], "seed"));
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
             buf_str(out, "<td>");
             part_value(t->v[i], METRIC_CAMPAIGN, names[k], 0, out);
@@ -158,7 +165,7 @@ static void figure(const struct lineup *t, struct buf *out)
     for (size_t i = 0; i < t->n; i++) {
         const struct report *r = t->v[i];
         double edges = r->st.tally.seed_edges;
-        plot_line_begin(&p, data_class((int)(t->group_of[i] % SCHED_MAX_ARMS)));
+        plot_line_begin(&p, group_class(t->group_of[i]));
         plot_point(&p, 0, edges);
         for (size_t k = 0; k < r->n_gains; k++) {
             plot_point(&p, (double)r->gains[k].at_ns / 1e9, edges);
@@ -213,7 +220,7 @@ static void groups(const struct lineup *t, struct buf *out)
         const struct group *x = &t->groups[g], *first = g ? &t->groups[0] : NULL;
         html(out,
              "<tr><th class=\"t\" scope=\"row\"><span class=\"dot %s\"></span>%s</th><td>%zu</td>",
-             data_class((int)(g % SCHED_MAX_ARMS)), x->label, x->n);
+             group_class(g), x->label, x->n);
         group_cells(x->edges, x->n, first ? first->edges : NULL, first ? first->n : 0, out);
         group_cells(x->crashes, x->n, first ? first->crashes : NULL, first ? first->n : 0, out);
         buf_str(out, "</tr>\n");

@@ -1,5 +1,5 @@
-/* data: what the sections of a page are written from: a campaign's record, read once and in order.  Only data.c and
- * lineage.c change it; only this module sees it. */
+/* data: what the sections of a page are written from: a campaign's record, read once and in order.  Only data.c,
+ * lineage.c and open.c change it; only this module sees it. */
 #ifndef CAROL_REPORT_DATA_H
 #define CAROL_REPORT_DATA_H
 
@@ -150,6 +150,9 @@ const struct data_step *data_step(const struct report *r, int64_t seed);
 /* The value of a setting or a fact of the host; NULL: not recorded. */
 const char *data_fact(const struct report *r, const char *key);
 
+/* What the record has beyond what r has: at most that many decisions, and all that was completed of those it has.  1: there
+ * are more. */
+CAROL_MUST_CHECK int data_read(struct report *r, struct store *s, int max_turns, struct err *e);
 /* lineage.c: reads the bytes of new steps and crashes; s is open. */
 CAROL_MUST_CHECK int lineage_update(struct report *r, struct store *s, struct err *e);
 

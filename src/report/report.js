@@ -104,9 +104,8 @@
     const whole = form && form.querySelector(".whole");
     if (whole) whole.hidden = !zoom;
   };
-  const zoomBy = (factor) => {
-    const end = series ? series.end : 1, [from, to] = zoom || [0, end], middle = moment === null ? (from + to) / 2 : moment;
-    const half = (to - from) * factor / 2;
+  const zoomBy = (factor, g) => {
+    const end = g.hi, middle = moment === null ? (g.from + g.to) / 2 : moment, half = (g.to - g.from) * factor / 2;
     if (2 * half >= end) setZoom(null);
     else if (2 * half > end / 500) {
       const start = Math.max(0, Math.min(end - 2 * half, middle - half));
@@ -146,8 +145,8 @@
     const g = geometry(svg), step = (g.to - g.from) / 60, now = moment === null ? g.to : moment;
     if (event.key === "ArrowLeft") setMoment(Math.max(g.from, now - step));
     else if (event.key === "ArrowRight") setMoment(Math.min(g.to, now + step));
-    else if (event.key === "+" || event.key === "=") zoomBy(1 / 2);
-    else if (event.key === "-") zoomBy(2);
+    else if (event.key === "+" || event.key === "=") zoomBy(1 / 2, g);
+    else if (event.key === "-") zoomBy(2, g);
     else if (event.key === "Escape" || event.key === "0") setZoom(null);
     else return;
     event.preventDefault();

@@ -360,6 +360,12 @@ def in_browser(out, page, evil, day, many):
         b.open(evil.as_uri())
         TAP.ok(b.run("return window.evil === undefined && document.body.innerText.includes('<script>window.evil')"),
                "what looks like a script in a name is shown and not run")
+        b.open(many.as_uri())
+        b.run("document.querySelector('#compare svg.plot').focus()")
+        wide_box = b.run("return document.querySelector('#compare .area').getAttribute('viewBox').split(' ').map(Number)")
+        b.keys("++")
+        box = b.run("return document.querySelector('#compare .area').getAttribute('viewBox').split(' ').map(Number)")
+        TAP.ok(0.24 < box[2] / wide_box[2] < 0.26, "the figure of several campaigns zooms by key", (wide_box, box))
         wide(b, page)
         keyboard(b, page)
         lineage(b, out, page)
