@@ -52,6 +52,7 @@ test: setup
 	@tools/test.sh $(BUILD)-san --suite unit
 else
 test: all
+	@tools/setup.sh test || [ $$? = 3 ]
 	@tools/test.sh $(BUILD)
 endif
 

@@ -2,7 +2,8 @@
 # Installs the missing Debian packages that Carol needs.  If none is missing, it says nothing and ends in a
 # few milliseconds (one dpkg-query).  It never asks.
 #
-#   tools/setup.sh           what `make` and `make test` need
+#   tools/setup.sh           what `make` needs
+#   tools/setup.sh test      also what `make test` needs: a browser, without which its tests are skipped
 #   tools/setup.sh lint      also what `make lint` needs
 #   tools/setup.sh --print   only prints the command that would install what is missing
 #
@@ -16,12 +17,13 @@ export LC_ALL=C
 packages=(
     make meson ninja-build pkg-config git ca-certificates python3
     gcc g++ libc6-dev binutils
-    libjansson-dev libsqlite3-dev libssl-dev libarchive-dev libelf-dev libxxhash-dev
+    libjansson-dev libsqlite3-dev libssl-dev libarchive-dev libelf-dev libxxhash-dev libmicrohttpd-dev
     libcmocka-dev
     clang-19 lld-19 llvm-19 llvm-19-dev libclang-rt-19-dev
     binutils-dev libunwind-dev liblzma-dev libblocksruntime-dev zlib1g-dev
     cmake
 )
+test_packages=(chromium chromium-driver) # for the pages
 lint_packages=(clang-format-19 clang-tidy-19 cppcheck shellcheck)
 fallback_packages=(clang-16 lld-16 llvm-16 libclang-rt-16-dev)
 readonly cargo_needs=85 # 1.85: the crates of engines/Cargo.lock are of edition 2024
@@ -78,9 +80,10 @@ want=("${packages[@]}")
 print=0
 for arg in "$@"; do
     case $arg in
+    test) want+=("${test_packages[@]}") ;;
     lint) want+=("${lint_packages[@]}") ;;
     --print) print=1 ;;
-    *) say "usage: tools/setup.sh [lint] [--print]"; exit 2 ;;
+    *) say "usage: tools/setup.sh [test] [lint] [--print]"; exit 2 ;;
     esac
 done
 

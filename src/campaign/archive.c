@@ -5,10 +5,10 @@
 #include "campaign/archive.h"
 
 #include "base/buf.h"
+#include "base/library.h"
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <dlfcn.h>
 #include <string.h>
 
 #define LIBRARY "libarchive.so.13"
@@ -30,29 +30,18 @@
 #define DECLARE(name) static __typeof__(name) *lib_##name;
 FUNCTIONS(DECLARE)
 
-static bool find(void *library, const char *name, void *function)
-{
-    void *p = dlsym(library, name);
-    memcpy(function, &p, sizeof p);
-    return p != NULL;
-}
-
 static int load(struct err *e)
 {
+#define FIND(name) {#name, &lib_##name},
+    static const struct library_function functions[] = {FUNCTIONS(FIND)};
     static bool done;
-    if (done)
-        return 0;
-    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    bool all = library != NULL;
-#define FIND(name) all = all && find(library, #name, &lib_##name);
-    FUNCTIONS(FIND)
-    if (!all)
-        return err_env(e,
-                       "cannot read archives of seeds: %s; install libarchive (Debian: "
-                       "libarchive13), or unpack them into a directory",
-                       dlerror());
-    done = true; /* and stays loaded */
-    return 0;
+    int rc = done ? 0 : library_load(LIBRARY, functions, sizeof functions / sizeof *functions, e);
+    if (rc < 0)
+        err_wrap(e, "cannot read archives of seeds; install libarchive (Debian: libarchive13), or "
+                    "unpack them into a "
+                    "directory");
+    done = rc == 0;
+    return rc;
 }
 
 static int damaged(struct archive *a, const char *path, struct err *e)

@@ -58,6 +58,8 @@ int turn_commit(struct turn *t, struct err *e)
                             e);
         store_order_leave(c->store);
     }
+    if (rc == 0)
+        gauge_clock(&c->gauges, t->row.end_ns);
     for (size_t i = 0; rc == 0 && i < t->n; i++)
         take_up(t, i, fresh[i]);
     free(fresh);

@@ -24,8 +24,10 @@ void campaign_note(struct campaign *c, const char *kind, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     log_info("%s", text);
-    if (store_event(c->store, campaign_now(c), kind, text, &e) < 0)
+    int64_t now = campaign_now(c);
+    if (store_event(c->store, now, kind, text, &e) < 0)
         campaign_fail(c, &e);
+    gauge_clock(&c->gauges, now);
 }
 
 void arm_drop(struct campaign *c, int arm, const char *why)
@@ -132,7 +134,7 @@ static void on_tick(void *arg)
 {
     struct campaign *c = arg;
     struct err e = {0};
-    c->gauges.elapsed_ns = campaign_now(c);
+    gauge_clock(&c->gauges, campaign_now(c));
     if (store_clock(c->store, c->gauges.elapsed_ns, &e) < 0) {
         campaign_fail(c, &e);
         return;

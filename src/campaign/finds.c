@@ -112,8 +112,10 @@ static int store_found(struct turn *t, struct err *e)
     int rc = store_turn_park(c->store, &t->row, finds, t->found.n, t->found.cursor, e);
     for (size_t i = 0; rc == 0 && i < t->found.n; i++)
         take_up(t, &finds[i]);
-    if (rc == 0)
+    if (rc == 0) {
         c->gauges.seeds += t->row.inputs;
+        gauge_clock(&c->gauges, t->row.parked_ns);
+    }
     free(finds);
     return rc;
 }

@@ -46,6 +46,8 @@ int turn_begin(struct campaign *c, struct slot *s, const struct decision *d, str
                               .turn_ns = d->turn_ns ? d->turn_ns : c->f.turn_ns,
                               .start = !m->started};
     int rc = journal_begin(c->store, &t->row, d, &b, &t->imports, e);
+    if (rc == 0)
+        gauge_clock(&c->gauges, t->row.start_ns);
     m->row = t->row.instance;
     *out = t;
     return rc;

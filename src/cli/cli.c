@@ -19,6 +19,11 @@ const struct cli_verb cli_verbs[] = {
     {"fuzz", "-b DIR [-i SEEDS] -o OUT [options] [-- ARGS with @@]",
      "run the ensemble on a target; --resume OUT continues a campaign", cli_fuzz},
     {"status", "[--json] OUT", "show the state of a running or ended campaign", cli_status},
+    {"report", "OUT... [-o FILE.html]",
+     "write one page to look at: figures and tables of a campaign, or of several side by side",
+     cli_report},
+    {"view", "OUT [--web ADDR:PORT] [--web-token FILE]",
+     "serve the live page of a running or ended campaign, /metrics and /api/status", cli_view},
     {"triage", "[options] OUT",
      "turn the crashes of a campaign into defects: deduplicated, confirmed, minimised, ready to "
      "file",

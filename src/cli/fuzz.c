@@ -11,6 +11,7 @@
 #include "cli/host.h"
 #include "cli/options.h"
 #include "cli/screen.h"
+#include "cli/serve.h"
 #include "cli/triage.h"
 #include "sched/sched.h"
 #include "target/manifest.h"
@@ -128,6 +129,16 @@ static int check_args(const struct settings *o, struct err *e)
     return rc;
 }
 
+/* The state as the campaign itself knows it: what is in its record, without reading that. */
+static int status_now(void *arg, struct status *st, struct err *e)
+{
+    const struct campaign *c = *(struct campaign **)arg;
+    (void)e;
+    *st = (struct status){
+        .state = "running", .tally = *campaign_tally(c), .gauges = *campaign_gauges(c)};
+    return 0;
+}
+
 /* The campaign is closed and safe: whatever goes wrong here is only said. */
 static void finish_triage(const char *out, int jobs, bool quiet)
 {
@@ -152,11 +163,21 @@ static int run(struct settings *o, struct err *e)
 {
     struct real r;
     struct campaign *c = NULL;
+    struct web *web = NULL;
     char *out = xstrdup(o->out);
     bool stop_on_crash = o->stop_on_crash, quiet = o->quiet, triage = false;
     int jobs = 1;
     struct screen *screen = screen_new(STDOUT_FILENO, o->quiet);
     int rc = real_open(&r, o, e), code = 0;
+    if (rc == 0 && o->web) { /* before anything is begun: the port may be taken */
+        struct web_opts w = {.loop = r.loop,
+                             .dir = out,
+                             .address = o->web,
+                             .token_file = o->web_token,
+                             .status = status_now,
+                             .arg = &c};
+        rc = serve_open(&web, &w, e);
+    }
     if (rc == 0) {
         struct campaign_env env = real_env(&r);
         rc = campaign_new(&c, o, &env, &r.target, e);
@@ -166,8 +187,13 @@ static int run(struct settings *o, struct err *e)
     if (rc == 0) {
         signal(SIGPIPE, SIG_IGN);
         say_turns(c);
+        if (web)
+            screen_address(screen, web_url(web));
         campaign_watch(c, screen_draw, screen);
         rc = campaign_run(c, e);
+        bool cut = rc < 0 || strcmp(campaign_end_reason(c), "interrupted") == 0;
+        web_close(web, cut ? "interrupted" : "ended");
+        web = NULL;
         screen_free(screen);
         screen = NULL;
         if (rc == 0 || campaign_tally(c)->turns)
@@ -178,6 +204,7 @@ static int run(struct settings *o, struct err *e)
         triage = rc == 0 && (g->crashes || g->hangs) && !campaign_cut_off(c) &&
                  !campaign_settings(c)->no_triage;
     }
+    web_close(web, NULL);
     campaign_free(c);
     screen_free(screen);
     real_close(&r);
@@ -195,7 +222,8 @@ static int fuzz(struct settings *o, struct err *e)
     if (rc == 0)
         rc = check_args(o, e);
     if (rc == 0)
-        rc = host_need_files(HOST_FILES_RUN + HOST_FILES_WORKER * (unsigned)o->jobs, e);
+        rc = host_need_files(
+            HOST_FILES_RUN + HOST_FILES_WORKER * (unsigned)o->jobs + (o->web ? WEB_CLIENTS : 0), e);
     if (rc < 0)
         return rc;
     host_warn_limits();

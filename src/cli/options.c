@@ -37,8 +37,10 @@ static struct option *make_getopt(char letters[LETTERS])
         const struct setting *st = &settings_table[i];
         if (!st->flag)
             continue;
-        o[n++] =
-            (struct option){st->flag, st->arg ? required_argument : no_argument, NULL, code_of(i)};
+        int has = !st->arg                ? no_argument
+                  : st->kind == SET_PLACE ? optional_argument
+                                          : required_argument;
+        o[n++] = (struct option){st->flag, has, NULL, code_of(i)};
         if (st->letter)
             at += (size_t)snprintf(letters + at, LETTERS - at, "%c%s", st->letter,
                                    st->arg ? ":" : "");
@@ -85,6 +87,8 @@ static int parse(struct settings *s, int argc, char **argv, const struct option 
         const struct setting *st = c == '?' ? NULL : setting_of(c);
         if (!st)
             return err_usage(e, "'carol fuzz --help' lists the options");
+        if (st->kind == SET_PLACE && !optarg && optind < argc && argv[optind][0] != '-')
+            optarg = argv[optind++]; /* getopt takes it only after = */
         int rc = settings_set(s, st, optarg, e);
         if (rc < 0)
             return rc;

@@ -31,6 +31,7 @@ struct screen {
     double rate;
     char note[NOTES][256];
     int n_notes;
+    const char *url; /* of the live page; NULL: none */
 };
 
 static void take_note(void *arg, enum log_level level, const char *line)
@@ -55,6 +56,11 @@ struct screen *screen_new(int fd, bool quiet)
     if (s->tty && !quiet)
         log_to(take_note, s);
     return s;
+}
+
+void screen_address(struct screen *s, const char *url)
+{
+    s->url = url;
 }
 
 static void clock_text(int64_t ns, char *out, size_t n)
@@ -159,6 +165,8 @@ static void draw_screen(struct screen *s, const struct campaign *c, const struct
         buf_printf(&b, "  defects    %llu   %s%s\n", (unsigned long long)g->defects,
                    *g->last_defect ? "last: " : "", g->last_defect);
     draw_slots(c, t, &b);
+    if (s->url)
+        buf_printf(&b, "  live page  %s\n", s->url);
     buf_str(&b, "\n");
     draw_arms(t, g, &b);
     buf_str(&b, "\n");

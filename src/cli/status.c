@@ -4,6 +4,7 @@
 #include "journal/json.h"
 #include "journal/status.h"
 #include "triage/defect.h"
+#include "triage/state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,38 +16,12 @@ static double seconds(int64_t ns)
     return (double)ns / 1e9;
 }
 
-/* Who saw how many of them first. */
-static void add_finders(json_t *fuzzers, const struct defects *d)
-{
-    const char *name;
-    json_t *x;
-    json_object_foreach(fuzzers, name, x)
-    {
-        json_int_t n = 0;
-        for (size_t i = 0; i < d->n; i++)
-            n += strcmp(d->v[i].found_by, name) == 0;
-        json_object_set_new(x, "defects", json_integer(n));
-    }
-}
-
-/* One list, in the order in which they were first seen. */
-static json_t *all_defects(const struct defects *d)
-{
-    json_t *o = defects_json(d, NULL), *list = json_incref(json_object_get(o, "defects"));
-    json_array_extend(list, json_object_get(o, "unconfirmed"));
-    json_decref(o);
-    return list;
-}
-
 static void print_json(const struct status *st, const struct defects *d)
 {
-    json_t *o = status_json(st);
-    add_finders(json_object_get(o, "fuzzers"), d);
-    json_object_set_new(o, "defects", all_defects(d));
-    json_object_set_new(o, "untriaged", json_integer((json_int_t)d->waiting));
-    json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    printf("\n");
-    json_decref(o);
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    state_json(st, d, &b);
+    printf("%s", b.p);
+    buf_free(&b);
 }
 
 static void print_slots(const struct gauges *g)

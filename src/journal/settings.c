@@ -84,6 +84,11 @@ const struct setting settings_table[] = {
     {NULL, SET_FLAG, AT(paper), "paper",
      .help = "what is not given is as in the paper: contextual, its six\n"
              "fuzzers, all inputs to all, the same time limit for all"},
+    {NULL, SET_PLACE, AT(web), "web", 0, "[ADDR:PORT]", .again = true,
+     .help = "serve the live page; its address is printed (default:\n"
+             "127.0.0.1:8390; port 0: any free one)"},
+    {NULL, SET_PATH, AT(web_token), "web-token", 0, "FILE", .again = true,
+     .help = "keep the page's token there (default: a new one each time)"},
     {NULL, SET_FLAG, AT(quiet), "quiet", 'q', .again = true, .help = "no progress"},
 };
 const size_t settings_count = sizeof settings_table / sizeof *settings_table;
@@ -164,6 +169,7 @@ int settings_set(struct settings *s, const struct setting *st, const char *text,
     int rc = 0;
     switch (st->kind) {
     case SET_TEXT: replace(p, xstrdup(text)); break;
+    case SET_PLACE: replace(p, xstrdup(text ? text : "")); break;
     case SET_PATH: replace(p, absolute(text)); break;
     case SET_PATHS: strv_take(p, absolute(text)); break;
     case SET_RESUME:
@@ -336,6 +342,7 @@ static char *to_text(const struct setting *st, const struct settings *s)
     const void *p = (const char *)s + st->at;
     switch (st->kind) {
     case SET_TEXT:
+    case SET_PLACE:
     case SET_PATH:
     case SET_PARAMS:
     case SET_RESUME: return xstrdup(*(char *const *)p ? *(char *const *)p : "");
@@ -361,6 +368,7 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     void *p = (char *)s + st->at;
     switch (st->kind) {
     case SET_TEXT:
+    case SET_PLACE:
     case SET_PATH:
     case SET_PARAMS:
     case SET_RESUME: replace(p, *text ? xstrdup(text) : NULL); break;
@@ -424,6 +432,7 @@ void settings_free(struct settings *s)
         void *p = (char *)s + settings_table[i].at;
         switch (settings_table[i].kind) {
         case SET_TEXT:
+        case SET_PLACE:
         case SET_PATH:
         case SET_PARAMS:
         case SET_RESUME: replace(p, NULL); break;

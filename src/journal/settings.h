@@ -56,7 +56,10 @@ struct settings {
     bool no_triage;
     char *engines;
     bool quiet;
-    bool paper; /* what was not given is as in the paper (settings_paper) */
+    char *
+        web; /* where the live page is served: ADDR:PORT, or empty: the default place; NULL: nowhere */
+    char *web_token; /* file */
+    bool paper;      /* what was not given is as in the paper (settings_paper) */
 };
 
 enum setting_kind {
@@ -77,6 +80,7 @@ enum setting_kind {
     SET_REWARD,
     SET_SHARE,
     SET_INSTANCES,
+    SET_PLACE, /* its value may be left out: the empty one */
 };
 
 struct setting {

@@ -20,6 +20,13 @@ struct gauges {
     char why[CONTEXT_MAX_ARMS][128];
 };
 
+/* The record's clock was set to that: it never goes back. */
+static inline void gauge_clock(struct gauges *g, int64_t elapsed_ns)
+{
+    if (elapsed_ns > g->elapsed_ns)
+        g->elapsed_ns = elapsed_ns;
+}
+
 static inline bool gauge_dropped(const struct gauges *g, int arm)
 {
     return g->dropped >> arm & 1;
@@ -30,10 +37,14 @@ struct status {
     bool simulated;
     struct tally tally;
     struct gauges gauges;
+    uint32_t round; /* the last turn in the tally, of one that was read from a record */
 };
 
 /* Of the campaign in that directory, also while it runs. */
 CAROL_MUST_CHECK int status_load(struct status *st, const char *out, struct err *e);
+/* What s has beyond what st knows already (at first: nothing, all zero).  Costs what is new. */
+CAROL_MUST_CHECK int status_update(struct status *st, struct store *s, const char *out,
+                                   struct err *e);
 /* Seeds, crashes, hangs, time and slots from the store. */
 CAROL_MUST_CHECK int gauges_load(struct gauges *g, struct store *s, struct err *e);
 

@@ -26,6 +26,7 @@ static const char *sample(const struct setting *st)
     case SET_REWARD: return "rarity_density";
     case SET_SHARE: return "worth";
     case SET_INSTANCES: return "fused";
+    case SET_PLACE: return "[::1]:77";
     case SET_FLAG:
     case SET_RESUME:
     case SET_NONE: break;
@@ -151,7 +152,28 @@ static void the_command_line_is_checked(void **state)
     assert_true(s.mem_bytes == (uint64_t)2 << 30);
     assert_int_equal(s.args.n, 2);
     assert_false(s.budget_given);
+    assert_null(s.web);
     settings_free(&s);
+}
+
+/* The place of the live page may be left out, or follow as a word of its own. */
+static void the_live_page_needs_no_place(void **state)
+{
+    (void)state;
+    static const char *const said[][2] = {
+        {"fuzz --web", ""},
+        {"fuzz --web -j 2", ""},
+        {"fuzz --web 127.0.0.1:0 -j 2", "127.0.0.1:0"},
+        {"fuzz --web=[::1]:7 -j 2", "[::1]:7"},
+        {"fuzz --resume /x --web 9000", "9000"},
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        struct settings s = {0};
+        OK(parse(&s, said[i][0], &oops));
+        assert_string_equal(s.web, said[i][1]);
+        assert_true(s.resume || s.jobs == 2 || i == 0);
+        settings_free(&s);
+    }
 }
 
 /* --paper is for what is not given, wherever it stands. */
@@ -206,6 +228,7 @@ int main(void)
         TEST(a_record_without_a_setting_is_refused),
         cmocka_unit_test(every_option_is_in_the_help),
         cmocka_unit_test(the_command_line_is_checked),
+        cmocka_unit_test(the_live_page_needs_no_place),
         cmocka_unit_test(the_paper_is_one_word_away),
         cmocka_unit_test(the_length_of_a_turn_follows_the_budget),
         cmocka_unit_test(slow_runs_are_given_up_by_the_seeds),

@@ -1,7 +1,8 @@
 /* sheet: grids as text and as HTML.  Knows nothing of what is in them. */
-#include "bench/sheet.h"
+#include "report/sheet.h"
 
 #include "base/die.h"
+#include "report/html.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -111,36 +112,21 @@ void sheets_text(const struct sheets *s, struct buf *out)
     }
 }
 
-void html_text(struct buf *out, const char *s)
-{
-    for (; *s; s++)
-        switch (*s) {
-        case '&': buf_str(out, "&amp;"); break;
-        case '<': buf_str(out, "&lt;"); break;
-        case '>': buf_str(out, "&gt;"); break;
-        case '"': buf_str(out, "&quot;"); break;
-        default: buf_add(out, s, 1);
-        }
-}
-
 static void sheet_html(const struct sheet *s, struct buf *out)
 {
-    buf_str(out, "<h2>");
-    html_text(out, s->title);
-    buf_str(out, "</h2>\n<table>\n");
+    html(out, "<section><h2>%s</h2>\n<div class=\"scroll\"><table>\n", s->title);
     for (size_t i = 0; i < s->cells.n; i++) {
         size_t c = i % s->columns;
         const char *tag = i < s->columns ? "th" : "td";
-        buf_printf(out, "%s<%s%s>", c ? "" : "<tr>", tag, c < s->left ? " class=\"t\"" : "");
-        html_text(out, s->cells.v[i]);
-        buf_printf(out, "</%s>%s", tag, c + 1 == s->columns ? "</tr>\n" : "");
+        buf_str(out, c ? "" : "<tr>");
+        html(out, c < s->left ? "<%s class=\"t\">" : "<%s>", tag);
+        html(out, "%s</%s>", s->cells.v[i], tag);
+        buf_str(out, c + 1 == s->columns ? "</tr>\n" : "");
     }
-    buf_str(out, "</table>\n");
-    if (s->note) {
-        buf_str(out, "<p>");
-        html_text(out, s->note);
-        buf_str(out, "</p>\n");
-    }
+    buf_str(out, "</table></div>\n");
+    if (s->note)
+        html(out, "<p class=\"note\">%s</p>\n", s->note);
+    buf_str(out, "</section>\n");
 }
 
 void sheets_html(const struct sheets *s, struct buf *out)

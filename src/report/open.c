@@ -1,0 +1,126 @@
+/* open: a campaign's report from its directory: begun, brought up to date, closed.  What is read is in data.c. */
+#include "report/data.h"
+
+#include "base/die.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int read_fact(struct report *r, struct store *s, const char *key, const struct setting *st,
+                     struct err *e)
+{
+    XGROW(r->facts, r->n_facts, r->cap_facts);
+    r->facts[r->n_facts] = (struct data_fact){st, key, NULL};
+    return store_get(s, key, &r->facts[r->n_facts++].value, e);
+}
+
+static int read_facts(struct report *r, struct store *s, struct err *e)
+{
+    static const char *const more[] = {"build_id",  "host.name",         "host.kernel",
+                                       "host.cpus", "host.core_pattern", "host.loadavg",
+                                       NULL};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < settings_count; i++)
+        if (settings_table[i].key)
+            rc = read_fact(r, s, settings_table[i].key, &settings_table[i], e);
+    for (const char *const *k = more; rc == 0 && *k; k++)
+        rc = read_fact(r, s, *k, NULL, e);
+    return rc;
+}
+
+int report_refresh(struct report *r, int max_turns, struct err *e)
+{
+    struct store *s = NULL;
+    int rc = store_open(&s, r->dir, STORE_READ, e);
+    if (rc == 0)
+        rc = data_read(r, s, max_turns, e);
+    store_close(s);
+    return rc;
+}
+
+const struct status *report_status(const struct report *r)
+{
+    return &r->st;
+}
+
+int report_begin(struct report **out, const char *dir, struct err *e)
+{
+    struct report *r = xcalloc(1, sizeof *r);
+    r->dir = xstrdup(dir);
+    r->prefix = xstrdup("");
+    int rc = journal_open(&r->j, r->dir, false, e);
+    if (rc == 0)
+        rc = read_facts(r, r->j.store, e);
+    store_close(r->j.store);
+    r->j.store = NULL;
+    r->can_reproduce =
+        r->j.o.build && manifest_load(r->j.o.build, r->j.o.target, &r->j.manifest, NULL) == 0 &&
+        (r->j.manifest.family[FAMILY_ASAN].ok || r->j.manifest.family[FAMILY_PLAIN].ok);
+    r->n_arms = (int)(r->j.o.fuzzers.n < SCHED_MAX_ARMS ? r->j.o.fuzzers.n : SCHED_MAX_ARMS);
+    for (int i = 0; i < r->n_arms; i++)
+        r->arm_names[i] = r->j.arms[i];
+    snprintf(r->no_influence, sizeof r->no_influence,
+             "it needs a replay of the whole campaign, which 'carol report' makes");
+    if (rc == 0)
+        rc = report_refresh(r, 0, e);
+    if (rc < 0)
+        report_close(r);
+    else
+        *out = r;
+    return rc < 0 ? rc : 0;
+}
+
+/* A replay with questions; where the build is gone the page goes without. */
+static void ask_influence(struct report *r)
+{
+    struct journal j;
+    struct err e = {0};
+    int rc = journal_open(&j, r->dir, true, &e);
+    if (rc == 0 && !j.ops)
+        rc = err_usage(&e, "this carol has no scheduler %s", j.o.scheduler);
+    if (rc == 0)
+        rc = explain_campaign(&r->influence, j.store, &j.fold, &e);
+    r->has_influence = rc == 0;
+    if (rc < 0)
+        snprintf(r->no_influence, sizeof r->no_influence, "%.500s", e.msg);
+    journal_close(&j);
+}
+
+int report_open(struct report **out, const char *dir, struct err *e)
+{
+    int rc = report_begin(out, dir, e);
+    while (rc == 0 && (rc = report_refresh(*out, 1 << 20, e)) > 0)
+        rc = 0;
+    if (rc < 0)
+        return rc;
+    ask_influence(*out);
+    return 0;
+}
+
+void report_close(struct report *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_turns; i++)
+        free(r->turns[i].why);
+    for (size_t i = 0; i < r->n_samples; i++)
+        free(r->samples[i].signals);
+    for (size_t i = 0; i < DATA_FULL; i++)
+        free(r->full[i]);
+    for (size_t i = 0; i < r->n_facts; i++)
+        free(r->facts[i].value);
+    free(r->facts);
+    free(r->samples);
+    free(r->turns);
+    free(r->edges);
+    free(r->gains);
+    free(r->seeds);
+    free(r->steps);
+    free(r->fresh);
+    free(r->crashes);
+    defects_free(&r->defects);
+    journal_close(&r->j);
+    free(r->dir);
+    free(r->prefix);
+    free(r);
+}
