@@ -148,3 +148,27 @@ void sheets_html(const struct sheets *s, struct buf *out)
     for (size_t i = 0; i < s->n; i++)
         sheet_html(&s->v[i], out);
 }
+
+static const char style[] =
+    "<style>\n"
+    "body{font:14px/1.45 sans-serif;margin:2em auto;max-width:76em;padding:0 1em;color:#222}\n"
+    "h1{font-size:1.5em}h2{font-size:1.1em;margin:2em 0 .4em}\n"
+    "table{border-collapse:collapse;display:block;overflow-x:auto}\n"
+    "th,td{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}\n"
+    "th.t,td.t{text-align:left}th{border-bottom:2px solid #999}p{color:#555;margin:.4em 0}\n"
+    "</style></head><body>\n";
+
+void page_begin(struct buf *out, const char *title)
+{
+    buf_str(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    html_text(out, title);
+    buf_printf(out, "</title>\n%s<h1>", style);
+    html_text(out, title);
+    buf_str(out, "</h1>\n");
+}
+
+void page_end(struct buf *out)
+{
+    buf_str(out, "</body></html>\n");
+}

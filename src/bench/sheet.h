@@ -31,6 +31,9 @@ void sheets_free(struct sheets *s);
 
 void sheets_text(const struct sheets *s, struct buf *out);
 void sheets_html(const struct sheets *s, struct buf *out);
+/* A page that loads nothing else: its beginning, with the title as heading, and its end. */
+void page_begin(struct buf *out, const char *title);
+void page_end(struct buf *out);
 /* s with &, <, > and " as entities. */
 void html_text(struct buf *out, const char *s);
 
