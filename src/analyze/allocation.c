@@ -103,17 +103,24 @@ static size_t cells_of(const struct study *s, const struct answer *a, struct cel
 
 int analyze_allocation(const struct study *s, struct grids *out, struct err *e)
 {
-    static const struct grid_column columns[] = {
-        {"target", GRID_TEXT},      {"scheduler", GRID_TEXT}, {"campaigns", GRID_COUNT},
-        {"decisions", GRID_COUNT},  {"q1_pct", 1},            {"q2_pct", 1},
-        {"q3_pct", 1},              {"q4_pct", 1},            {"change", 1},
-        {"p", GRID_P},              {"p_holm", GRID_P}};
+    static const struct grid_column columns[] = {{"target", GRID_TEXT},
+                                                 {"scheduler", GRID_TEXT},
+                                                 {"campaigns", GRID_COUNT},
+                                                 {"decisions", GRID_COUNT},
+                                                 {"q1_pct", 1},
+                                                 {"q2_pct", 1},
+                                                 {"q3_pct", 1},
+                                                 {"q4_pct", 1},
+                                                 {"change", 1},
+                                                 {"p", GRID_P},
+                                                 {"p_holm", GRID_P}};
     struct answer *a = xcalloc(s->n, sizeof *a);
     struct cell *cells = xcalloc(s->n, sizeof *cells);
     int rc = study_each(s, sizeof *a, shares, NULL, a, e);
     if (rc == 0) {
-        struct grid *g = grid_add(out, "allocation", GRID_COLUMNS(columns),
-                                  "share of decisions of the fuzzer that is chosen most, by quarter of the campaign");
+        struct grid *g = grid_add(
+            out, "allocation", GRID_COLUMNS(columns),
+            "share of decisions of the fuzzer that is chosen most, by quarter of the campaign");
         size_t n = cells_of(s, a, cells);
         for (size_t k = 0; k < n; k++) {
             grid_text(g, "%s", s->targets.v[cells[k].target]);
@@ -126,9 +133,12 @@ int analyze_allocation(const struct study *s, struct grids *out, struct err *e)
             grid_real(g, cells[k].p);
             grid_real(g, cells[k].p_holm);
         }
-        grid_note(g, "means over campaigns; the fuzzer at the top may change from quarter to quarter; an even share is %.1f %%",
+        grid_note(g,
+                  "means over campaigns; the fuzzer at the top may change from quarter to quarter; "
+                  "an even share is %.1f %%",
                   100.0 / (double)s->fuzzers.n);
-        grid_note(g, "change: last quarter less first, in points; p: Wilcoxon signed ranks of it, two-sided; p holm: Holm over the rows; "
+        grid_note(g, "change: last quarter less first, in points; p: Wilcoxon signed ranks of it, "
+                     "two-sided; p holm: Holm over the rows; "
                      "below 6 campaigns no change can be significant");
     }
     free(cells);

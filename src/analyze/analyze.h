@@ -22,7 +22,7 @@ struct analysis {
     int (*bench)(const struct strv *dirs, struct grids *out, struct err *e);
 };
 
-extern const struct analysis analyses[]; /* ends with a NULL name */
+extern const struct analysis analyses[];                /* ends with a NULL name */
 const struct analysis *analysis_find(const char *name); /* NULL: there is none */
 
 /* The analyses, one per file. */

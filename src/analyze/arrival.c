@@ -19,7 +19,7 @@ static const char *const kinds[] = {"never", "everywhere", "differing"};
 /* One bug under one contender. */
 struct times {
     size_t triggered, trials;
-    double median; /* CPU seconds; NaN: less than half triggered it */
+    double median;    /* CPU seconds; NaN: less than half triggered it */
     double p, p_holm; /* log-rank against the reference; Holm over the bugs of the target */
 };
 
@@ -98,8 +98,8 @@ static void add_bug(struct table_of *t, size_t target, const char *id, struct li
     struct bug_row row = {.target = target, .id = id};
     row.by = xcalloc(t->o.contenders.n, sizeof *row.by);
     for (size_t k = 0; k < t->o.contenders.n; k++) {
-        row.by[k].median = outcome_bug_median(&t->o, target, k, id, &row.by[k].triggered,
-                                              &row.by[k].trials);
+        row.by[k].median =
+            outcome_bug_median(&t->o, target, k, id, &row.by[k].triggered, &row.by[k].trials);
         compare(t, &row, k, room);
     }
     row.kind = kind_of(t, &row);
@@ -142,9 +142,9 @@ static void correct(struct table_of *t)
 static void put_bugs(const struct table_of *t, struct grids *out)
 {
     static const struct grid_column columns[] = {
-        {"target", GRID_TEXT},    {"bug", GRID_TEXT},      {"kind", GRID_TEXT},
+        {"target", GRID_TEXT},    {"bug", GRID_TEXT},        {"kind", GRID_TEXT},
         {"contender", GRID_TEXT}, {"campaigns", GRID_COUNT}, {"triggered", GRID_COUNT},
-        {"median_cpu_s", 1},      {"budget_pct", 1},       {"p", GRID_P},
+        {"median_cpu_s", 1},      {"budget_pct", 1},         {"p", GRID_P},
         {"p_holm", GRID_P}};
     struct grid *g = grid_add(out, "arrival", GRID_COLUMNS(columns),
                               "CPU time to the first trigger of each bug");
@@ -164,18 +164,26 @@ static void put_bugs(const struct table_of *t, struct grids *out)
             grid_real(g, c->p);
             grid_real(g, c->p_holm);
         }
-    grid_note(g, "median: Kaplan-Meier, a dash when fewer than half of the campaigns trigger it; p: log-rank against %s, two-sided; p holm: Holm over the "
-                 "bugs of the target",
+    grid_note(g,
+              "median: Kaplan-Meier, a dash when fewer than half of the campaigns trigger it; p: "
+              "log-rank against %s, two-sided; p holm: Holm over the "
+              "bugs of the target",
               t->o.contenders.v[t->reference]);
-    grid_note(g, "everywhere: all contenders trigger it equally often, mostly always; differing: they do not; bugs that nobody triggers are left out");
+    grid_note(g, "everywhere: all contenders trigger it equally often, mostly always; differing: "
+                 "they do not; bugs that nobody triggers are left out");
 }
 
 static void put_summary(const struct table_of *t, struct grids *out)
 {
-    static const struct grid_column columns[] = {
-        {"kind", GRID_TEXT},   {"contender", GRID_TEXT}, {"bugs", GRID_COUNT},
-        {"medians", GRID_COUNT}, {"earliest_pct", 1},    {"middle_pct", 1},
-        {"latest_pct", 1},     {"after_first_quarter", GRID_COUNT}, {"in_last_quarter", GRID_COUNT}};
+    static const struct grid_column columns[] = {{"kind", GRID_TEXT},
+                                                 {"contender", GRID_TEXT},
+                                                 {"bugs", GRID_COUNT},
+                                                 {"medians", GRID_COUNT},
+                                                 {"earliest_pct", 1},
+                                                 {"middle_pct", 1},
+                                                 {"latest_pct", 1},
+                                                 {"after_first_quarter", GRID_COUNT},
+                                                 {"in_last_quarter", GRID_COUNT}};
     struct grid *g = grid_add(out, "early_late", GRID_COLUMNS(columns),
                               "when bugs arrive, in percent of the budget");
     double *v = xcalloc(t->n + 1, sizeof *v);
@@ -205,7 +213,8 @@ static void put_summary(const struct table_of *t, struct grids *out)
             grid_count(g, last);
         }
     free(v);
-    grid_note(g, "medians: bugs whose median falls within the budget; earliest, middle, latest: of those medians; no test: the table above has them");
+    grid_note(g, "medians: bugs whose median falls within the budget; earliest, middle, latest: of "
+                 "those medians; no test: the table above has them");
 }
 
 int analyze_arrival(const struct strv *dirs, struct grids *out, struct err *e)
@@ -214,10 +223,12 @@ int analyze_arrival(const struct strv *dirs, struct grids *out, struct err *e)
     char *trials = fs_join(dirs->v[0], "campaigns");
     int rc = 0;
     if (dirs->n > 1)
-        rc = err_usage(e, "arrival compares the contenders of one directory of 'carol bench run': give one");
+        rc = err_usage(
+            e, "arrival compares the contenders of one directory of 'carol bench run': give one");
     else if (!fs_is_dir(trials))
         rc = err_usage(e,
-                       "%s is not what 'carol bench run' wrote: it has no results. First triggers come from its oracle; "
+                       "%s is not what 'carol bench run' wrote: it has no results. First triggers "
+                       "come from its oracle; "
                        "the record of a campaign has crashes, but does not know which bug each is",
                        dirs->v[0]);
     else
@@ -235,7 +246,8 @@ int analyze_arrival(const struct strv *dirs, struct grids *out, struct err *e)
         for (size_t i = 0; i < t.n; i++)
             seen += t.rows[i].kind != NEVER;
         if (!seen)
-            rc = err_usage(e, "no bug was triggered in any of the %zu campaigns of %s", t.o.n, dirs->v[0]);
+            rc = err_usage(e, "no bug was triggered in any of the %zu campaigns of %s", t.o.n,
+                           dirs->v[0]);
         else {
             put_bugs(&t, out);
             put_summary(&t, out);

@@ -70,12 +70,14 @@ void contrast_cells(struct grid *g, const struct contrast *c)
 
 void contrast_note(struct grid *g, const char *base, const char *holm)
 {
-    grid_note(g,
-              "base error: %s; errors are mean squares over the turns of a campaign, medians over "
-              "campaigns; more error %%: at the median campaign; worse %%: campaigns with a larger error",
-              base);
-    grid_note(g,
-              "p: Wilcoxon signed ranks, two-sided, a pair per campaign; p holm: Holm over %s; says: at "
-              "p holm < 0.05; 'too few': below %d campaigns no result can be significant",
-              holm, CONTRAST_LEAST);
+    grid_note(
+        g,
+        "base error: %s; errors are mean squares over the turns of a campaign, medians over "
+        "campaigns; more error %%: at the median campaign; worse %%: campaigns with a larger error",
+        base);
+    grid_note(
+        g,
+        "p: Wilcoxon signed ranks, two-sided, a pair per campaign; p holm: Holm over %s; says: at "
+        "p holm < 0.05; 'too few': below %d campaigns no result can be significant",
+        holm, CONTRAST_LEAST);
 }

@@ -18,7 +18,7 @@ struct contrast {
     double base, other;   /* medians */
     double more;          /* median of 100 * (other / base - 1) */
     bool up;              /* by signed ranks the other is the larger */
-    double p, p_holm;     /* two-sided Wilcoxon signed ranks of other - base; p_holm by contrast_holm */
+    double p, p_holm; /* two-sided Wilcoxon signed ranks of other - base; p_holm by contrast_holm */
 };
 
 /* Pairs in which one is NaN are left out. */
@@ -31,7 +31,10 @@ const char *contrast_says(const struct contrast *c);
 /* The columns and cells that all of them share. */
 #define CONTRAST_COLUMNS                                                                           \
     {"campaigns", GRID_COUNT}, {"base_error", 6}, {"error", 6}, {"more_error_pct", 2},             \
-        {"worse_pct", 1}, {"p", GRID_P}, {"p_holm", GRID_P}, {"says", GRID_TEXT}
+        {"worse_pct", 1}, {"p", GRID_P}, {"p_holm", GRID_P},                                       \
+    {                                                                                              \
+        "says", GRID_TEXT                                                                          \
+    }
 void contrast_cells(struct grid *g, const struct contrast *c);
 /* What they mean; holm: over what the correction is. */
 void contrast_note(struct grid *g, const char *base, const char *holm);

@@ -85,11 +85,17 @@ static void sum_up(const struct study *s, const struct answer *a, size_t target,
 
 static void put(const struct study *s, const struct sum *t, struct grids *out)
 {
-    static const struct grid_column columns[] = {
-        {"target", GRID_TEXT},   {"campaigns", GRID_COUNT}, {"pairs", GRID_COUNT},
-        {"falls_pct", 1},        {"retained_pct", 1},       {"rises", GRID_COUNT},
-        {"from_nothing", GRID_COUNT}, {"empty", GRID_COUNT}, {"earning_pct", 1},
-        {"p", GRID_P},           {"p_holm", GRID_P}};
+    static const struct grid_column columns[] = {{"target", GRID_TEXT},
+                                                 {"campaigns", GRID_COUNT},
+                                                 {"pairs", GRID_COUNT},
+                                                 {"falls_pct", 1},
+                                                 {"retained_pct", 1},
+                                                 {"rises", GRID_COUNT},
+                                                 {"from_nothing", GRID_COUNT},
+                                                 {"empty", GRID_COUNT},
+                                                 {"earning_pct", 1},
+                                                 {"p", GRID_P},
+                                                 {"p_holm", GRID_P}};
     struct grid *g = grid_add(out, "decay", GRID_COLUMNS(columns),
                               "raw reward per turn: the second half against the first");
     for (size_t i = 0; i <= s->targets.n; i++) {
@@ -108,13 +114,18 @@ static void put(const struct study *s, const struct sum *t, struct grids *out)
         grid_real(g, t[i].p);
         grid_real(g, all ? NAN : t[i].p_holm);
     }
-    grid_note(g, "pairs: (campaign, fuzzer) with %d turns in both halves, in campaigns with %d such fuzzers or all of them, "
-                 "that earned something; falls %%: whose rate falls; retained %%: the median pair's second rate in percent of its first, over "
-                 "those that had a first",
+    grid_note(g,
+              "pairs: (campaign, fuzzer) with %d turns in both halves, in campaigns with %d such "
+              "fuzzers or all of them, "
+              "that earned something; falls %%: whose rate falls; retained %%: the median pair's "
+              "second rate in percent of its first, over "
+              "those that had a first",
               WINDOWS_TURNS, WINDOWS_FUZZERS);
-    grid_note(g, "from nothing: rises that had earned nothing before; empty: pairs that never earned, not counted; earning %%: turns of the "
+    grid_note(g, "from nothing: rises that had earned nothing before; empty: pairs that never "
+                 "earned, not counted; earning %%: turns of the "
                  "second half with a reward");
-    grid_note(g, "p: exact sign test, two-sided, over campaigns (do more of its fuzzers fall or rise?); p holm: Holm over the targets");
+    grid_note(g, "p: exact sign test, two-sided, over campaigns (do more of its fuzzers fall or "
+                 "rise?); p holm: Holm over the targets");
 }
 
 int analyze_decay(const struct study *s, struct grids *out, struct err *e)
@@ -125,8 +136,9 @@ int analyze_decay(const struct study *s, struct grids *out, struct err *e)
     for (size_t i = 0; rc == 0 && i <= s->targets.n; i++)
         sum_up(s, a, i, &t[i]);
     if (rc == 0 && !t[s->targets.n].campaigns)
-        rc = err_usage(e, "too little data: in no campaign do enough fuzzers complete %d turns in both halves",
-                       WINDOWS_TURNS);
+        rc = err_usage(
+            e, "too little data: in no campaign do enough fuzzers complete %d turns in both halves",
+            WINDOWS_TURNS);
     else if (rc == 0 && !t[s->targets.n].pairs)
         rc = err_usage(e, "no turn earned anything: there is nothing that could fall");
     if (rc == 0) {

@@ -19,7 +19,8 @@
 struct answer {
     bool earned; /* some turn did */
     bool enough; /* turns */
-    double ordered, limit, middle; /* errors: of the split by order; percentile and median of the random ones */
+    double ordered, limit,
+        middle; /* errors: of the split by order; percentile and median of the random ones */
 };
 
 /* Fitted on the first half of `order`, scored on the rest. */
@@ -106,9 +107,10 @@ static void sum_up(const struct study *s, const struct answer *a, size_t target,
 
 static void put_targets(const struct study *s, const struct answer *a, struct grids *out)
 {
-    static const struct grid_column columns[] = {
-        {"target", GRID_TEXT}, {"campaigns", GRID_COUNT}, {"fails", GRID_COUNT}, {"fails_pct", 1},
-        {"error_ratio", 3},    {"p", GRID_P},             {"p_holm", GRID_P}};
+    static const struct grid_column columns[] = {{"target", GRID_TEXT}, {"campaigns", GRID_COUNT},
+                                                 {"fails", GRID_COUNT}, {"fails_pct", 1},
+                                                 {"error_ratio", 3},    {"p", GRID_P},
+                                                 {"p_holm", GRID_P}};
     struct grid *g = grid_add(out, "drift", GRID_COLUMNS(columns),
                               "campaigns whose first half does not describe the second");
     struct sum *t = xcalloc(s->targets.n, sizeof *t);
@@ -124,11 +126,16 @@ static void put_targets(const struct study *s, const struct answer *a, struct gr
         grid_real(g, t[i].p);
         grid_real(g, t[i].p_holm);
     }
-    grid_note(g, "a campaign fails when a model fitted on its first half has a larger error on its second than %.0f %% of %d random halves of "
-                 "its turns; by chance 5 %% fail; error ratio: that error over the median of the random ones, at the median campaign",
+    grid_note(g,
+              "a campaign fails when a model fitted on its first half has a larger error on its "
+              "second than %.0f %% of %d random halves of "
+              "its turns; by chance 5 %% fail; error ratio: that error over the median of the "
+              "random ones, at the median campaign",
               100 * LEVEL, SPLITS);
-    grid_note(g, "p: exact binomial, more failures than 5 %%; p holm: Holm over the targets; per-fuzzer ridge, lambda 10; campaigns below "
-                 "%d turns or without any reward are left out",
+    grid_note(g,
+              "p: exact binomial, more failures than 5 %%; p holm: Holm over the targets; "
+              "per-fuzzer ridge, lambda 10; campaigns below "
+              "%d turns or without any reward are left out",
               LEAST_TURNS);
     free(t);
 }
@@ -148,10 +155,10 @@ static void put_campaigns(const struct study *s, const struct answer *a, struct 
         grid_real(g, can ? a[c].middle : NAN);
         grid_real(g, can ? a[c].limit : NAN);
         grid_text(g, "%s",
-                  !a[c].enough                   ? "too few turns"
-                  : !a[c].earned                 ? "no rewards"
-                  : a[c].ordered > a[c].limit    ? "drift"
-                                                 : "none seen");
+                  !a[c].enough                ? "too few turns"
+                  : !a[c].earned              ? "no rewards"
+                  : a[c].ordered > a[c].limit ? "drift"
+                                              : "none seen");
     }
 }
 

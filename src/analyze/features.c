@@ -25,12 +25,14 @@ int analyze_features(const struct study *s, struct grids *out, struct err *e)
     struct versus v = {.s = s,
                        .name = "features",
                        .title = "held-out reward: each signal left out",
-                       .base = "all 15 signals, per-fuzzer ridge (lambda 10), one campaign left out",
+                       .base =
+                           "all 15 signals, per-fuzzer ridge (lambda 10), one campaign left out",
                        .names = names,
                        .models = SIGNAL_COUNT + 1,
                        .within = true};
     int rc = folds_answer(&v, score, out, e);
     if (rc == 0)
-        grids_note(out, "model: the signal that is left out; worse: without it prediction is worse, so it helps");
+        grids_note(out, "model: the signal that is left out; worse: without it prediction is "
+                        "worse, so it helps");
     return rc;
 }

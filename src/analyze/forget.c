@@ -101,7 +101,8 @@ int analyze_forget(const struct study *s, struct grids *out, struct err *e)
     if (rc == 0)
         rc = next_turn(s, out, e);
     if (rc == 0)
-        grids_note(out, "a turn after which k more were completed in its campaign has the weight gamma^k; half-lives: 139 "
+        grids_note(out, "a turn after which k more were completed in its campaign has the weight "
+                        "gamma^k; half-lives: 139 "
                         "turns at 0.995, 69 at 0.99");
     return rc;
 }

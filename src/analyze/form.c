@@ -17,8 +17,8 @@ static const int volumes[] = {12, 25, 40, 100, 240};
 #define SIGMA 4.0
 
 struct answer {
-    uint32_t pairs[VOLUMES];        /* fuzzers with enough turns */
-    double error[VOLUMES][FORMS];   /* sums over them of the mean square */
+    uint32_t pairs[VOLUMES];      /* fuzzers with enough turns */
+    double error[VOLUMES][FORMS]; /* sums over them of the mean square */
 };
 
 /* The linear form whose columns are as long as the random Fourier ones: of 15 standardised signals the expected squared
@@ -120,8 +120,7 @@ static void contrasts(const struct study *s, const struct answer *a, size_t targ
     free(base);
 }
 
-static void put_target(const struct study *s, const struct answer *a, size_t target,
-                       struct grid *g)
+static void put_target(const struct study *s, const struct answer *a, size_t target, struct grid *g)
 {
     static const char *const names[FORMS] = {"rff", "linear", "linear, scaled"};
     struct contrast c[VOLUMES][FORMS];
@@ -150,10 +149,10 @@ static void put_target(const struct study *s, const struct answer *a, size_t tar
 int analyze_form(const struct study *s, struct grids *out, struct err *e)
 {
     static const struct grid_column columns[] = {
-        {"target", GRID_TEXT},  {"form", GRID_TEXT},  {"updates", GRID_COUNT},
-        {"pairs", GRID_COUNT},  {"rff_error", 6},     {"error", 6},
-        {"rff_lower_pct", 1},   {"campaigns", GRID_COUNT}, {"p", GRID_P},
-        {"p_holm", GRID_P},     {"says", GRID_TEXT}};
+        {"target", GRID_TEXT}, {"form", GRID_TEXT},       {"updates", GRID_COUNT},
+        {"pairs", GRID_COUNT}, {"rff_error", 6},          {"error", 6},
+        {"rff_lower_pct", 1},  {"campaigns", GRID_COUNT}, {"p", GRID_P},
+        {"p_holm", GRID_P},    {"says", GRID_TEXT}};
     struct answer *a = xcalloc(s->n, sizeof *a);
     int rc = study_each(s, sizeof *a, compare, NULL, a, e);
     if (rc == 0) {
@@ -162,12 +161,18 @@ int analyze_form(const struct study *s, struct grids *out, struct err *e)
         for (size_t t = 0; t < s->targets.n; t++)
             put_target(s, a, t, g);
         if (!grid_rows(g))
-            rc = err_usage(e, "too little data: no fuzzer of any campaign completed %d turns, the "
-                              "fewest this analysis can use", volumes[0] + NEXT);
-        grid_note(g, "pairs: (campaign, fuzzer) with enough turns; errors: mean squares over them; rff lower "
-                     "%%: how much lower the random Fourier error is; says: whether this form is worse than random Fourier");
-        grid_note(g, "p: Wilcoxon signed ranks, two-sided, a pair per campaign (the mean of its fuzzers); p holm: Holm "
-                     "over the numbers of updates; lambda 10 for all; linear, scaled: x / sqrt(15), columns as long as the "
+            rc = err_usage(e,
+                           "too little data: no fuzzer of any campaign completed %d turns, the "
+                           "fewest this analysis can use",
+                           volumes[0] + NEXT);
+        grid_note(g, "pairs: (campaign, fuzzer) with enough turns; errors: mean squares over them; "
+                     "rff lower "
+                     "%%: how much lower the random Fourier error is; says: whether this form is "
+                     "worse than random Fourier");
+        grid_note(g, "p: Wilcoxon signed ranks, two-sided, a pair per campaign (the mean of its "
+                     "fuzzers); p holm: Holm "
+                     "over the numbers of updates; lambda 10 for all; linear, scaled: x / "
+                     "sqrt(15), columns as long as the "
                      "random Fourier ones, which the paper did not measure");
     }
     free(a);

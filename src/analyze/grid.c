@@ -239,9 +239,9 @@ json_t *grids_json(const struct grids *g)
                                     cell_json(cell_at(x, r, c), x->columns[c].kind));
             json_array_append_new(rows, row);
         }
-        json_array_append_new(tables, json_pack("{s:s,s:s,s:o,s:o}", "name", x->name, "title",
-                                                x->title, "notes", strings_json(&x->notes), "rows",
-                                                rows));
+        json_array_append_new(tables,
+                              json_pack("{s:s,s:s,s:o,s:o}", "name", x->name, "title", x->title,
+                                        "notes", strings_json(&x->notes), "rows", rows));
     }
     return tables;
 }

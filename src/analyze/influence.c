@@ -11,7 +11,7 @@
 enum { HALVES = 2 };
 
 struct answer {
-    bool own; /* the campaign's own scheduler was asked */
+    bool own;         /* the campaign's own scheduler was asked */
     uint64_t differs; /* it was, and some choice did not come out as logged */
     uint64_t warmup, compared[HALVES];
     uint64_t changed[HALVES][SIGNAL_COUNT];
@@ -103,7 +103,7 @@ static double mean_share(const struct study *s, const struct answer *a, size_t t
 static void put_signals(const struct study *s, const struct answer *a, struct grids *out)
 {
     static const struct grid_column columns[] = {
-        {"target", GRID_TEXT},   {"signal", GRID_TEXT},   {"campaigns", GRID_COUNT},
+        {"target", GRID_TEXT},     {"signal", GRID_TEXT}, {"campaigns", GRID_COUNT},
         {"decisions", GRID_COUNT}, {"influence_pct", 2},  {"first_half_pct", 2},
         {"second_half_pct", 2}};
     struct grid *g = grid_add(out, "influence", GRID_COLUMNS(columns),
@@ -132,7 +132,8 @@ static void put_signals(const struct study *s, const struct answer *a, struct gr
             grid_real(g, mean_share(s, a, t, best, 1, 2, -1));
         }
     }
-    grid_note(g, "means over campaigns of the share of decisions after the warm-up; no test: this describes what "
+    grid_note(g, "means over campaigns of the share of decisions after the warm-up; no test: this "
+                 "describes what "
                  "the scheduler did, not what predicts reward");
 }
 
@@ -174,8 +175,8 @@ static void put_stability(const struct study *s, const struct answer *a, struct 
                                                  {"tau_campaigns", 3},
                                                  {"tau_halves", 3},
                                                  {"halves", GRID_COUNT}};
-    struct grid *g = grid_add(out, "stability", GRID_COLUMNS(columns),
-                              "does the order of the signals repeat?");
+    struct grid *g =
+        grid_add(out, "stability", GRID_COLUMNS(columns), "does the order of the signals repeat?");
     for (size_t t = 0; t < s->targets.n; t++) {
         double sum = 0;
         size_t n = 0;
@@ -192,14 +193,16 @@ static void put_stability(const struct study *s, const struct answer *a, struct 
         grid_real(g, n ? sum / (double)n : NAN);
         grid_count(g, n);
     }
-    grid_note(g, "Kendall's tau-b of the 15 influences: of every other campaign against the rest; of the first half of "
-                 "a campaign's decisions against the second, mean over those campaigns (halves) in which both order the signals");
+    grid_note(g, "Kendall's tau-b of the 15 influences: of every other campaign against the rest; "
+                 "of the first half of "
+                 "a campaign's decisions against the second, mean over those campaigns (halves) in "
+                 "which both order the signals");
 }
 
 static void put_campaigns(const struct study *s, const struct answer *a, struct grids *out)
 {
-    static const struct grid_column columns[] = {{"campaign", GRID_TEXT}, {"target", GRID_TEXT},
-                                                 {"scheduler", GRID_TEXT}, {"signal", GRID_TEXT},
+    static const struct grid_column columns[] = {{"campaign", GRID_TEXT},   {"target", GRID_TEXT},
+                                                 {"scheduler", GRID_TEXT},  {"signal", GRID_TEXT},
                                                  {"decisions", GRID_COUNT}, {"changed", GRID_COUNT},
                                                  {"influence_pct", 2}};
     struct grid *g =
@@ -231,10 +234,15 @@ int analyze_influence(const struct study *s, struct grids *out, struct err *e)
         put_stability(s, a, out);
         put_campaigns(s, a, out);
         if (asked)
-            grids_note(out, "%zu of %zu campaigns ran under a scheduler that reads no signals: contextual was asked at "
-                            "each of their decisions, learning from what happened", asked, s->n);
+            grids_note(out,
+                       "%zu of %zu campaigns ran under a scheduler that reads no signals: "
+                       "contextual was asked at "
+                       "each of their decisions, learning from what happened",
+                       asked, s->n);
         if (differ)
-            grids_note(out, "in %zu campaigns not every choice comes out as logged: another version of Carol made them",
+            grids_note(out,
+                       "in %zu campaigns not every choice comes out as logged: another version of "
+                       "Carol made them",
                        differ);
     }
     free(a);

@@ -65,7 +65,8 @@ static int gather(struct events *x, struct err *e)
             rc = add_events(x, c, e);
         }
     if (rc == 0 && !with)
-        rc = err_usage(e, "these campaigns have no first-trigger times: their records have crashes, but do not know which bug each is. "
+        rc = err_usage(e, "these campaigns have no first-trigger times: their records have "
+                          "crashes, but do not know which bug each is. "
                           "Campaigns of 'carol bench run --keep' have them");
     if (rc == 0 && !x->n)
         rc = err_usage(e, "no bug was triggered in these %zu campaigns", with);
@@ -244,21 +245,27 @@ static void put_rows(const struct events *x, const struct window *all, bool diff
 static int put(const struct events *x, const struct window *all, struct grids *out, struct err *e)
 {
     static const struct grid_column columns[] = {
-        {"bugs", GRID_TEXT},    {"signal", GRID_TEXT}, {"triggers", GRID_COUNT},
-        {"moved_pct", 1},       {"change", 2},         {"level", 2},
-        {"matched", GRID_COUNT}, {"base_moved_pct", 1}, {"base_change", 2},
-        {"p", GRID_P},          {"p_holm", GRID_P}};
-    struct grid *g = grid_add(out, "plateau", GRID_COLUMNS(columns),
-                              "signals in the sixteenth of a campaign before a bug's first trigger");
+        {"bugs", GRID_TEXT}, {"signal", GRID_TEXT}, {"triggers", GRID_COUNT}, {"moved_pct", 1},
+        {"change", 2},       {"level", 2},          {"matched", GRID_COUNT},  {"base_moved_pct", 1},
+        {"base_change", 2},  {"p", GRID_P},         {"p_holm", GRID_P}};
+    struct grid *g =
+        grid_add(out, "plateau", GRID_COLUMNS(columns),
+                 "signals in the sixteenth of a campaign before a bug's first trigger");
     put_rows(x, all, false, g);
     put_rows(x, all, true, g);
     if (!grid_rows(g))
-        return err_usage(e, "too little data: every first trigger comes before a sixteenth of its campaign is over, so there is no window before it");
-    grid_note(g, "triggers: first triggers with a whole window before them; moved %%: (trigger, fuzzer) windows across which the signal changes by more than one "
-                 "standard deviation of that fuzzer's signal in that campaign; change, level: means in standard deviations, level at the trigger");
-    grid_note(g, "base: the same window of time in the target's other campaigns that do not trigger the bug in it; matched: triggers that have such campaigns; "
-                 "p: Wilcoxon signed ranks of moved less base, two-sided, a value per matched trigger; p holm: Holm over the 15 signals");
-    grid_note(g, "a trigger's time is by the clock of the benchmark, which starts a few seconds before campaign time");
+        return err_usage(e, "too little data: every first trigger comes before a sixteenth of its "
+                            "campaign is over, so there is no window before it");
+    grid_note(g, "triggers: first triggers with a whole window before them; moved %%: (trigger, "
+                 "fuzzer) windows across which the signal changes by more than one "
+                 "standard deviation of that fuzzer's signal in that campaign; change, level: "
+                 "means in standard deviations, level at the trigger");
+    grid_note(g, "base: the same window of time in the target's other campaigns that do not "
+                 "trigger the bug in it; matched: triggers that have such campaigns; "
+                 "p: Wilcoxon signed ranks of moved less base, two-sided, a value per matched "
+                 "trigger; p holm: Holm over the 15 signals");
+    grid_note(g, "a trigger's time is by the clock of the benchmark, which starts a few seconds "
+                 "before campaign time");
     return 0;
 }
 
@@ -278,7 +285,10 @@ int analyze_plateau(const struct study *s, struct grids *out, struct err *e)
         for (size_t c = 0; c < s->n; c++)
             without += !s->camps[c].result;
         if (without)
-            grids_note(out, "%zu of %zu campaigns have no result.json beside them: no triggers of theirs are known", without, s->n);
+            grids_note(out,
+                       "%zu of %zu campaigns have no result.json beside them: no triggers of "
+                       "theirs are known",
+                       without, s->n);
     }
     free(all);
     free(x.v);

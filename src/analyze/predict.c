@@ -8,8 +8,8 @@ static const char *const names[MODELS] = {"full", "history", "ctx_unc", "interce
 /* Which columns a model sees; the intercept always. */
 static void columns_of(int model, bool keep[LINEAR_DIM])
 {
-    static const enum signal_id history[] = {SIGNAL_WIN_MEAN, SIGNAL_WIN_VAR, SIGNAL_SLOPE,
-                                             SIGNAL_MK_Z,     SIGNAL_HORIZON, SIGNAL_HORIZON2,
+    static const enum signal_id history[] = {SIGNAL_WIN_MEAN, SIGNAL_WIN_VAR,     SIGNAL_SLOPE,
+                                             SIGNAL_MK_Z,     SIGNAL_HORIZON,     SIGNAL_HORIZON2,
                                              SIGNAL_HORIZON8, SIGNAL_COV_VELOCITY};
     for (int k = 0; k < LINEAR_DIM; k++)
         keep[k] = model == FULL || k == LINEAR_DIM - 1;
@@ -42,7 +42,8 @@ int analyze_predict(const struct study *s, struct grids *out, struct err *e)
                        .models = MODELS};
     int rc = folds_answer(&v, score, out, e);
     if (rc == 0)
-        grids_note(out, "history: the 8 signals made of rewards and coverage; ctx_unc: that signal and an "
-                        "intercept; intercept: no signal");
+        grids_note(
+            out, "history: the 8 signals made of rewards and coverage; ctx_unc: that signal and an "
+                 "intercept; intercept: no signal");
     return rc;
 }

@@ -188,13 +188,14 @@ static void score_chosen(const struct folds *f, size_t camp, const struct moment
 
 int analyze_rank(const struct study *s, struct grids *out, struct err *e)
 {
-    static const char *const names[] = {"all", "rank 1", "rank 2", "rank 3",
+    static const char *const names[] = {"all",    "rank 1", "rank 2", "rank 3",
                                         "rank 4", "rank 5", "rank 6"};
     struct folds f;
     struct versus v = {.s = s,
                        .name = "rank",
                        .title = "held-out reward: the signals projected on a few directions",
-                       .base = "all 15 signals, per-fuzzer ridge (lambda 10), one campaign left out",
+                       .base =
+                           "all 15 signals, per-fuzzer ridge (lambda 10), one campaign left out",
                        .names = names,
                        .models = (size_t)ranks_of((int)s->fuzzers.n) + 1,
                        .within = true};
@@ -211,7 +212,8 @@ int analyze_rank(const struct study *s, struct grids *out, struct err *e)
         if (s->fuzzers.n < RANKS)
             grids_note(out, "%zu fuzzers have no more than %zu directions", s->fuzzers.n,
                        s->fuzzers.n);
-        grids_note(out, "the ridge is chosen without the campaign that is left out: by leaving out each of the others");
+        grids_note(out, "the ridge is chosen without the campaign that is left out: by leaving out "
+                        "each of the others");
     }
     folds_free(&f);
     return rc;

@@ -37,9 +37,9 @@ static double mean_of(const struct mean *m)
 
 /* Over the pairs of adjacent windows of a campaign. */
 struct agree {
-    struct mean adjacent, within, whole;       /* Kendall's tau: matched, matched, unmatched */
+    struct mean adjacent, within, whole;          /* Kendall's tau: matched, matched, unmatched */
     struct mean leads, leads_within, leads_whole; /* how often the leaders differ */
-    struct mean chance;                        /* how often two leaders drawn at random do */
+    struct mean chance;                           /* how often two leaders drawn at random do */
 };
 
 struct answer {
@@ -228,13 +228,21 @@ static void fill(const struct study *s, const struct answer *a, size_t target, s
 
 static void put_agreement(const struct study *s, const struct row *rows, struct grids *out)
 {
-    static const struct grid_column columns[] = {
-        {"target", GRID_TEXT}, {"windows", GRID_TEXT}, {"campaigns", GRID_COUNT},
-        {"pairs", GRID_COUNT}, {"adjacent", 3},        {"within", 3},
-        {"difference", 3},     {"low", 3},             {"high", 3},
-        {"corrected", 2},      {"p", GRID_P},          {"p_holm", GRID_P}};
-    struct grid *g = grid_add(out, "ranking", GRID_COLUMNS(columns),
-                              "agreement of the fuzzers' order: adjacent windows against halves of one window");
+    static const struct grid_column columns[] = {{"target", GRID_TEXT},
+                                                 {"windows", GRID_TEXT},
+                                                 {"campaigns", GRID_COUNT},
+                                                 {"pairs", GRID_COUNT},
+                                                 {"adjacent", 3},
+                                                 {"within", 3},
+                                                 {"difference", 3},
+                                                 {"low", 3},
+                                                 {"high", 3},
+                                                 {"corrected", 2},
+                                                 {"p", GRID_P},
+                                                 {"p_holm", GRID_P}};
+    struct grid *g =
+        grid_add(out, "ranking", GRID_COLUMNS(columns),
+                 "agreement of the fuzzers' order: adjacent windows against halves of one window");
     for (size_t t = 0; t <= s->targets.n; t++)
         for (size_t w = 0; w < WIDTHS; w++) {
             const struct row *r = &rows[t * WIDTHS + w];
@@ -253,21 +261,27 @@ static void put_agreement(const struct study *s, const struct row *rows, struct 
             grid_real(g, r->p);
             grid_real(g, r->p_holm);
         }
-    grid_note(g, "Kendall's tau-b of raw reward per turn, both from half of a window's turns, mean of %d random halvings; means over campaigns; "
-                 "two windows count when %d fuzzers, or all, complete %d turns in both",
+    grid_note(g,
+              "Kendall's tau-b of raw reward per turn, both from half of a window's turns, mean of "
+              "%d random halvings; means over campaigns; "
+              "two windows count when %d fuzzers, or all, complete %d turns in both",
               SPLITS, WINDOWS_FUZZERS, WINDOWS_TURNS);
-    grid_note(g, "difference: within less adjacent, with a 95 %% bootstrap interval over campaigns (10000 resamples); if it is not above 0, the order "
-                 "changes no more from window to window than by chance; corrected: adjacent / within, the attenuation removed");
-    grid_note(g, "p: Wilcoxon signed ranks of the difference, two-sided, a value per campaign; p holm: Holm over the three widths");
+    grid_note(g, "difference: within less adjacent, with a 95 %% bootstrap interval over campaigns "
+                 "(10000 resamples); if it is not above 0, the order "
+                 "changes no more from window to window than by chance; corrected: adjacent / "
+                 "within, the attenuation removed");
+    grid_note(g, "p: Wilcoxon signed ranks of the difference, two-sided, a value per campaign; p "
+                 "holm: Holm over the three widths");
 }
 
 static void put_leaders(const struct study *s, const struct row *rows, struct grids *out)
 {
     static const struct grid_column columns[] = {
-        {"target", GRID_TEXT},         {"windows", GRID_TEXT},  {"pairs", GRID_COUNT},
-        {"adjacent_differ_pct", 1},    {"within_differ_pct", 1}, {"all_pairs", GRID_COUNT},
-        {"whole_windows_differ_pct", 1}, {"chance_pct", 1},      {"whole_windows_tau", 3}};
-    struct grid *g = grid_add(out, "leaders", GRID_COLUMNS(columns), "how often another fuzzer leads");
+        {"target", GRID_TEXT},           {"windows", GRID_TEXT},   {"pairs", GRID_COUNT},
+        {"adjacent_differ_pct", 1},      {"within_differ_pct", 1}, {"all_pairs", GRID_COUNT},
+        {"whole_windows_differ_pct", 1}, {"chance_pct", 1},        {"whole_windows_tau", 3}};
+    struct grid *g =
+        grid_add(out, "leaders", GRID_COLUMNS(columns), "how often another fuzzer leads");
     for (size_t t = 0; t <= s->targets.n; t++)
         for (size_t w = 0; w < WIDTHS; w++) {
             const struct row *r = &rows[t * WIDTHS + w];
@@ -283,7 +297,8 @@ static void put_leaders(const struct study *s, const struct row *rows, struct gr
             grid_real(g, 100 * r->chance);
             grid_real(g, r->whole);
         }
-    grid_note(g, "adjacent, within: from half of a window's turns, as above; whole windows: all turns of both; chance: two leaders drawn at random; "
+    grid_note(g, "adjacent, within: from half of a window's turns, as above; whole windows: all "
+                 "turns of both; chance: two leaders drawn at random; "
                  "fuzzers that lead together lead in equal parts");
 }
 
@@ -303,9 +318,13 @@ int analyze_ranking(const struct study *s, struct grids *out, struct err *e)
         stats_holm_fields(&r->p, &r->p_holm, WIDTHS, sizeof *r);
     }
     if (rc == 0 && !(whole > 0))
-        rc = err_usage(e, "too little data: in no two adjacent windows do enough of two or more fuzzers complete %d turns", WINDOWS_TURNS);
+        rc = err_usage(e,
+                       "too little data: in no two adjacent windows do enough of two or more "
+                       "fuzzers complete %d turns",
+                       WINDOWS_TURNS);
     else if (rc == 0 && !(matched > 0))
-        rc = err_usage(e, "no order to compare: in every window all fuzzers earned the same, mostly nothing");
+        rc = err_usage(
+            e, "no order to compare: in every window all fuzzers earned the same, mostly nothing");
     if (rc == 0) {
         put_agreement(s, rows, out);
         put_leaders(s, rows, out);

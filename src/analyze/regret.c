@@ -15,7 +15,7 @@ static const char *const asked[] = {"contextual", "phase", "bandfuzz", "rate"};
 #define POLICIES (SCHED_MAX_ARMS + 1 + ASKED)
 
 struct answer {
-    double turns, reward; /* sum of what was earned */
+    double turns, reward;               /* sum of what was earned */
     double ips[POLICIES], dr[POLICIES]; /* sums over turns */
     double w[POLICIES], ww[POLICIES];   /* of the weights, and their squares */
 };
@@ -55,7 +55,8 @@ static int plan_make(struct plan *p, const struct story *l, const struct job *j,
             p->choice[k * l->n_choices + i] =
                 l->choices[i].dropped >> k & 1 ? (int8_t)-1 : (int8_t)k;
         p->choice[arms * l->n_choices + i] =
-            j->model[l->camp->target] ? (int8_t)folds_choice(l, i, j->theta + camp * arms) : (int8_t)-1;
+            j->model[l->camp->target] ? (int8_t)folds_choice(l, i, j->theta + camp * arms)
+                                      : (int8_t)-1;
     }
     for (size_t a = 0; rc == 0 && a < ASKED; a++)
         rc = story_replay(l, (const char *const *)j->s->fuzzers.v,
@@ -75,7 +76,8 @@ static int estimate(void *arg, const struct story *l, size_t camp, void *result,
     for (size_t i = 0; rc == 0 && i < l->n_turns; i++) {
         const struct story_turn *t = &l->turns[i];
         double able = story_able(l, &l->choices[t->choice]);
-        const double(*x)[SIGNAL_COUNT] = (const double(*)[SIGNAL_COUNT])l->x + t->choice * (size_t)l->arms;
+        const double(*x)[SIGNAL_COUNT] =
+            (const double(*)[SIGNAL_COUNT])l->x + t->choice * (size_t)l->arms;
         double(*theta)[LINEAR_DIM] = j->theta + camp * (size_t)l->arms;
         r->turns++;
         r->reward += t->reward;
@@ -205,7 +207,9 @@ static int learn(struct job *j, struct grids *out, struct err *e)
     for (size_t t = 0; t < s->targets.n; t++)
         most = study_count(s, t) > most ? study_count(s, t) : most;
     if (most < 2) {
-        grids_note(out, "one campaign per target: no interval, and no model for the doubly robust estimate");
+        grids_note(
+            out,
+            "one campaign per target: no interval, and no model for the doubly robust estimate");
         return 0;
     }
     struct folds f;
@@ -236,12 +240,17 @@ static void put(const struct job *j, const struct answer *a, struct grids *out)
                               "reward per turn that another policy would have earned");
     for (size_t t = 0; t < j->s->targets.n; t++)
         put_target(j->s, a, t, j->model[t], g);
-    grid_note(g, "ips: inverse propensity; dr: doubly robust, with per-fuzzer ridge weights (lambda 10) from the other campaigns; means over campaigns with "
-                 "95 %% bootstrap intervals over them (10000 resamples; below about ten campaigns too narrow)");
-    grid_note(g, "effective: turns that the inverse propensity estimate is worth, (sum w)^2 / sum w^2; gain: dr, or ips where there is none, less what random "
+    grid_note(g, "ips: inverse propensity; dr: doubly robust, with per-fuzzer ridge weights "
+                 "(lambda 10) from the other campaigns; means over campaigns with "
+                 "95 %% bootstrap intervals over them (10000 resamples; below about ten campaigns "
+                 "too narrow)");
+    grid_note(g, "effective: turns that the inverse propensity estimate is worth, (sum w)^2 / sum "
+                 "w^2; gain: dr, or ips where there is none, less what random "
                  "earned; no test: look whether the interval holds random's value");
-    grid_note(g, "each turn is judged in the state that random led to: what a policy would have changed for later turns, such as rewards that rot, is not "
-                 "in it; contextual, phase, bandfuzz and rate learn from every turn of the journal");
+    grid_note(g,
+              "each turn is judged in the state that random led to: what a policy would have "
+              "changed for later turns, such as rewards that rot, is not "
+              "in it; contextual, phase, bandfuzz and rate learn from every turn of the journal");
 }
 
 int analyze_regret(const struct study *s, struct grids *out, struct err *e)
@@ -253,8 +262,9 @@ int analyze_regret(const struct study *s, struct grids *out, struct err *e)
     struct answer *a = xcalloc(only.n + 1, sizeof *a);
     int rc = 0;
     if (!only.n)
-        rc = err_usage(e, "no campaign ran under 'random', whose choices have known chances: run some with "
-                          "'carol fuzz --scheduler random'");
+        rc = err_usage(
+            e, "no campaign ran under 'random', whose choices have known chances: run some with "
+               "'carol fuzz --scheduler random'");
     if (rc == 0)
         rc = learn(&j, out, e);
     if (rc == 0)
@@ -262,7 +272,8 @@ int analyze_regret(const struct study *s, struct grids *out, struct err *e)
     if (rc == 0) {
         put(&j, a, out);
         if (only.n < s->n)
-            grids_note(out, "%zu of %zu campaigns ran under 'random'; the others are left out", only.n, s->n);
+            grids_note(out, "%zu of %zu campaigns ran under 'random'; the others are left out",
+                       only.n, s->n);
     }
     free(a);
     free(j.theta);

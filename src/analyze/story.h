@@ -24,11 +24,11 @@
 /* What a campaign is. */
 struct camp {
     char *out;
-    size_t target;    /* place in the study's targets */
-    char *build_id;   /* of the neutral build */
-    char *scheduler;  /* name */
-    char *params;     /* its options; NULL: none */
-    int arms;         /* fuzzers */
+    size_t target;   /* place in the study's targets */
+    char *build_id;  /* of the neutral build */
+    char *scheduler; /* name */
+    char *params;    /* its options; NULL: none */
+    int arms;        /* fuzzers */
     int workers;
     uint64_t seed;
     int64_t turn_ns, budget_ns, elapsed_ns;

@@ -239,10 +239,8 @@ int study_each(const struct study *s, size_t size, study_fn *fn, void *arg, void
                struct err *e)
 {
     struct each each = {s, size, fn, arg};
-    return crew_run(&(struct crew){.jobs = s->n,
-                                   .processes = s->processes,
-                                   .size = s->n * size,
-                                   .job = one,
-                                   .arg = &each},
-                    results, e);
+    return crew_run(
+        &(struct crew){
+            .jobs = s->n, .processes = s->processes, .size = s->n * size, .job = one, .arg = &each},
+        results, e);
 }

@@ -83,25 +83,26 @@ static void put_decisions(const struct study *s, const struct folds *f, const st
         grid_count(g, sum.differ);
         grid_real(g, sum.decisions ? 100.0 * (double)sum.differ / (double)sum.decisions : NAN);
     }
-    grid_note(g, "the highest prediction wins, without exploration; the first in the roster on a tie");
+    grid_note(g,
+              "the highest prediction wins, without exploration; the first in the roster on a tie");
 }
 
 int analyze_transfer(const struct study *s, struct grids *out, struct err *e)
 {
     static const char *const names[] = {"within", "transferred"};
     struct folds f;
-    struct versus v = {.s = s,
-                       .name = "transfer",
-                       .title = "held-out reward: weights from the other targets, frozen",
-                       .base = "weights from the target's other campaigns, per-fuzzer ridge (lambda 10)",
-                       .names = names,
-                       .models = MODELS};
+    struct versus v = {
+        .s = s,
+        .name = "transfer",
+        .title = "held-out reward: weights from the other targets, frozen",
+        .base = "weights from the target's other campaigns, per-fuzzer ridge (lambda 10)",
+        .names = names,
+        .models = MODELS};
     if (s->targets.n < 2)
         return err_usage(e, "all campaigns are of one target, '%s': transfer needs two or more",
                          s->targets.n ? s->targets.v[0] : "");
     int rc = folds_gather(&f, s, NULL, 1, out, e);
-    struct weights w = {(int)s->fuzzers.n,
-                        xcalloc(s->n * MODELS * s->fuzzers.n, sizeof *w.theta)};
+    struct weights w = {(int)s->fuzzers.n, xcalloc(s->n * MODELS * s->fuzzers.n, sizeof *w.theta)};
     struct choices *r = xcalloc(s->n, sizeof *r);
     if (rc == 0) {
         v.arg = &w;

@@ -61,16 +61,15 @@ static void put_targets(const struct versus *v, const struct contrast *c, struct
             grid_text(g, "%s", v->names[m]);
             contrast_cells(g, &c[m * targets + t]);
         }
-    contrast_note(g, v->base,
-                  v->within ? "the models of a target" : "the targets, for each model");
+    contrast_note(g, v->base, v->within ? "the models of a target" : "the targets, for each model");
 }
 
 static void put_summary(const struct versus *v, const struct contrast *c, struct grids *out)
 {
-    static const struct grid_column columns[] = {
-        {"model", GRID_TEXT},   {"targets", GRID_COUNT},   {"worse", GRID_COUNT},
-        {"better", GRID_COUNT}, {"campaigns", GRID_COUNT}, {"more_error_pct", 2},
-        {"worse_pct", 1}};
+    static const struct grid_column columns[] = {{"model", GRID_TEXT},      {"targets", GRID_COUNT},
+                                                 {"worse", GRID_COUNT},     {"better", GRID_COUNT},
+                                                 {"campaigns", GRID_COUNT}, {"more_error_pct", 2},
+                                                 {"worse_pct", 1}};
     size_t targets = v->s->targets.n;
     char *name = str_fmt("%s_summary", v->name);
     struct grid *g = grid_add(out, name, GRID_COLUMNS(columns), "over all targets");
@@ -93,7 +92,8 @@ static void put_summary(const struct versus *v, const struct contrast *c, struct
         grid_real(g, all.more);
         grid_real(g, all.n ? 100.0 * (double)all.worse / (double)all.n : NAN);
     }
-    grid_note(g, "worse, better: targets on which the model's error is significantly larger, smaller than that "
+    grid_note(g, "worse, better: targets on which the model's error is significantly larger, "
+                 "smaller than that "
                  "of the base; the columns after them are over the campaigns of all targets");
 }
 

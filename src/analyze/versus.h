@@ -8,14 +8,14 @@
 
 struct versus {
     const struct study *s;
-    const char *name;         /* of the table */
+    const char *name; /* of the table */
     const char *title;
     const char *base;         /* what the first one is, in words */
     const char *const *names; /* of the models */
     size_t models;            /* with the first one */
-    bool within;              /* Holm over the models of a target; else over the targets, for each model */
-    double *error;            /* [model][camp]; NaN: none */
-    void *arg;                /* of whoever computes the errors */
+    bool within;   /* Holm over the models of a target; else over the targets, for each model */
+    double *error; /* [model][camp]; NaN: none */
+    void *arg;     /* of whoever computes the errors */
 };
 
 void versus_init(struct versus *v); /* error: room for all, NaN */

@@ -84,7 +84,8 @@ static int parse(int argc, char **argv, struct args *a, struct err *e)
     if (a->forms > 1)
         return err_usage(e, "--json, --csv and --html are three forms of one answer: give one");
     if (optind >= argc)
-        return err_usage(e, "which analysis? carol analyze NAME OUT... ('carol analyze --help' lists them)");
+        return err_usage(
+            e, "which analysis? carol analyze NAME OUT... ('carol analyze --help' lists them)");
     rc = find(a, argv[optind++], e);
     if (rc == 0 && optind >= argc)
         rc = err_usage(e, "of which campaigns? carol analyze %s OUT...", a->analysis->name);
@@ -139,7 +140,8 @@ static void note_mixture(const struct study *s, struct grids *g)
     if (simulated == s->n)
         grids_note(g, "simulated campaigns: no fuzzer and no target ran");
     else if (simulated)
-        grids_note(g, "%zu of %zu campaigns are simulated: real and made-up ones are mixed here", simulated, s->n);
+        grids_note(g, "%zu of %zu campaigns are simulated: real and made-up ones are mixed here",
+                   simulated, s->n);
     if (turns)
         grids_note(g, "turns of different lengths are mixed here: rewards per turn are not alike");
     if (schedulers)

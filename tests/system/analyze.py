@@ -5,7 +5,6 @@ and what it says of campaigns that cannot answer.
     analyze.py CAROL
 """
 import json
-import random
 import sqlite3
 import sys
 import tempfile
@@ -250,14 +249,11 @@ def result(home, target, contender, trial, bugs, budget=1000.0, wall=24000.0):
 
 
 def arrivals():
-    home, rng = TEMP / "bench", random.Random(3)
-    times = {"contextual": {}, "bandfuzz": {}}
+    home = TEMP / "bench"
     for who, late in (("contextual", 300), ("bandfuzz", 900)):
         for i in range(10):
             bugs = {"T001": 10 + i, "T002": late + 20 * i if late + 20 * i < 1000 else None, "T003": None}
-            times[who][i] = bugs
             result(home, "tote", who, i + 1, bugs)
-    rng.random()
     got = ask("arrival", home)
     if "arrival" not in got:
         TAP.ok(False, "arrival", got)
@@ -273,6 +269,23 @@ def arrivals():
            and early["everywhere", "contextual"]["latest_pct"] == 1.4, "arrival: early and late", early)
     code, text = CAROL.run("analyze", "arrival", TEMP / "seen")
     TAP.ok(code == 2 and "does not know which bug" in text, "arrival: a campaign alone has no first triggers", text)
+
+
+def the_papers_arrivals():
+    """Its Table of times to trigger: campaigns out of ten that trigger a bug, and the median in hours.  The text says: seven
+    medians from 5.6 to 22.1 hours, median 13.6, five after the first quarter, one in the last."""
+    bugs = {"SQL013": (3, 0, 0), "PDF021": (1, 0, 0), "SQL015": (1, 0, 0), "TIF001": (3, 0, 1), "SQL012": (3, 0, 1),
+            "TIF008": (8, 11.6, 2), "XML001": (5, 22.1, 2), "LUA001": (3, 0, 2), "LUA003": (3, 0, 2), "SQL020": (5, 15.1, 3),
+            "XML009": (6, 13.7, 4), "PNG001": (10, 5.8, 6), "PDF012": (8, 5.6, 6), "PDF018": (10, 13.6, 8)}
+    for i in range(10):
+        for who, column in (("contextual", 0), ("bandfuzz", 2)):
+            result(TEMP / "paper", "magma", who, i + 1,
+                   {b: (v[1] or 20) + 0.01 * (i - 4) if i < v[column] else None for b, v in bugs.items()}, budget=24.0)
+    rows = {(r["kind"], r["contender"]): r for r in ask("arrival", TEMP / "paper")["early_late"]}
+    row = rows["differing", "contextual"]
+    TAP.ok(row["bugs"] == 14 and row["medians"] == 7 and row["after_first_quarter"] == 5 and row["in_last_quarter"] == 1
+           and all(near(row[k], 100 * h / 24, 1e-9) for k, h in (("earliest_pct", 5.6), ("middle_pct", 13.6), ("latest_pct", 22.1))),
+           "arrival: the paper's own table gives the paper's own words", row)
 
 
 def plateaus(plant):
@@ -383,6 +396,7 @@ def main():
     planted_order(plant)
     planted_choices(plant)
     arrivals()
+    the_papers_arrivals()
     plateaus(plant)
     wrong(plant, a)
     forms()
