@@ -18,6 +18,7 @@ packages=(
     gcc g++ libc6-dev binutils
     libjansson-dev libsqlite3-dev libssl-dev libarchive-dev libelf-dev libxxhash-dev
     libcmocka-dev
+    chromium chromium-driver # tests of the page
     clang-19 lld-19 llvm-19 llvm-19-dev libclang-rt-19-dev
     binutils-dev libunwind-dev liblzma-dev libblocksruntime-dev zlib1g-dev
     cmake

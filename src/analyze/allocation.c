@@ -121,6 +121,8 @@ int analyze_allocation(const struct study *s, struct grids *out, struct err *e)
         struct grid *g = grid_add(
             out, "allocation", GRID_COLUMNS(columns),
             "share of decisions of the fuzzer that is chosen most, by quarter of the campaign");
+        g->drawn = "q1_pct";
+        g->n_drawn = QUARTERS;
         size_t n = cells_of(s, a, cells);
         for (size_t k = 0; k < n; k++) {
             grid_text(g, "%s", s->targets.v[cells[k].target]);

@@ -148,6 +148,7 @@ static void put_bugs(const struct table_of *t, struct grids *out)
         {"p_holm", GRID_P}};
     struct grid *g = grid_add(out, "arrival", GRID_COLUMNS(columns),
                               "CPU time to the first trigger of each bug");
+    g->drawn = "budget_pct";
     for (size_t i = 0; i < t->n; i++)
         for (size_t k = 0; k < t->o.contenders.n && t->rows[i].kind != NEVER; k++) {
             const struct times *c = &t->rows[i].by[k];

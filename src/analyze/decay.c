@@ -98,6 +98,7 @@ static void put(const struct study *s, const struct sum *t, struct grids *out)
                                                  {"p_holm", GRID_P}};
     struct grid *g = grid_add(out, "decay", GRID_COLUMNS(columns),
                               "raw reward per turn: the second half against the first");
+    g->drawn = "retained_pct";
     for (size_t i = 0; i <= s->targets.n; i++) {
         bool all = i == s->targets.n;
         if (all && s->targets.n == 1)

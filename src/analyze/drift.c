@@ -113,6 +113,7 @@ static void put_targets(const struct study *s, const struct answer *a, struct gr
                                                  {"p_holm", GRID_P}};
     struct grid *g = grid_add(out, "drift", GRID_COLUMNS(columns),
                               "campaigns whose first half does not describe the second");
+    g->drawn = "fails_pct";
     struct sum *t = xcalloc(s->targets.n, sizeof *t);
     for (size_t i = 0; i < s->targets.n; i++)
         sum_up(s, a, i, &t[i]);

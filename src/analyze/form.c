@@ -158,6 +158,7 @@ int analyze_form(const struct study *s, struct grids *out, struct err *e)
     if (rc == 0) {
         struct grid *g = grid_add(out, "form", GRID_COLUMNS(columns),
                                   "random Fourier against linear, on the next %d turns", NEXT);
+        g->drawn = "rff_lower_pct";
         for (size_t t = 0; t < s->targets.n; t++)
             put_target(s, a, t, g);
         if (!grid_rows(g))

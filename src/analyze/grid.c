@@ -1,8 +1,11 @@
 /* grid: cells, and their four forms.  Knows nothing of what is in them. */
 #include "analyze/grid.h"
 
+#include "analyze/chart.h"
 #include "base/die.h"
-#include "bench/sheet.h"
+#include "report/html.h"
+#include "report/page.h"
+#include "report/sheet.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -96,7 +99,7 @@ void grids_free(struct grids *g)
     *g = (struct grids){0};
 }
 
-static const struct grid_cell *cell_at(const struct grid *g, size_t row, size_t column)
+const struct grid_cell *grid_cell_at(const struct grid *g, size_t row, size_t column)
 {
     return &g->cells[row * g->n_columns + column];
 }
@@ -113,20 +116,14 @@ static void show_cell(struct sheet *s, const struct grid_cell *c, int kind)
         sheet_number(s, c->v, kind == GRID_P ? 4 : kind);
 }
 
-static void show_head(struct sheet *s, const char *key)
+const char *grid_heading(const char *key, char out[64])
 {
-    char head[128];
     size_t n = 0;
-    for (const char *p = key; *p && n + 3 < sizeof head; p++) {
-        if (strcmp(p, "_pct") == 0) {
-            head[n++] = ' ';
-            head[n++] = '%';
-            break;
-        }
-        head[n++] = *p == '_' ? ' ' : *p;
-    }
-    head[n] = 0;
-    sheet_cell(s, "%s", head);
+    bool percent = str_ends(key, "_pct");
+    for (const char *p = key; *p && n + 4 < 64 && !(percent && strcmp(p, "_pct") == 0); p++)
+        out[n++] = *p == '_' ? ' ' : *p;
+    snprintf(out + n, 64 - n, "%s", percent ? " %" : "");
+    return out;
 }
 
 static size_t left_columns(const struct grid *g)
@@ -163,26 +160,27 @@ static char *notes_of(const struct strv *notes, const char *between)
     return buf_take(&b);
 }
 
-static void sheets_of(const struct grids *g, struct sheets *out)
+static void sheet_of(const struct grid *x, struct sheets *out)
 {
-    for (size_t i = 0; i < g->n; i++) {
-        const struct grid *x = &g->v[i];
-        struct sheet *s = sheet_add(out, x->n_columns, left_columns(x), "%s", x->title);
-        if (x->detail)
-            sheet_note(s, "%zu rows: --json and --csv have them", grid_rows(x));
-        for (size_t c = 0; c < x->n_columns && !x->detail; c++)
-            show_head(s, x->columns[c].key);
-        for (size_t k = 0; k < x->n && !x->detail; k++)
-            show_cell(s, &x->cells[k], x->columns[k % x->n_columns].kind);
-        if (x->notes.n && !x->detail)
-            s->note = notes_of(&x->notes, "\n");
+    char heading[64];
+    struct sheet *s = sheet_add(out, x->n_columns, left_columns(x), "%s", x->title);
+    if (x->detail) {
+        sheet_note(s, "%zu rows: --json and --csv have them", grid_rows(x));
+        return;
     }
+    for (size_t c = 0; c < x->n_columns; c++)
+        sheet_cell(s, "%s", grid_heading(x->columns[c].key, heading));
+    for (size_t k = 0; k < x->n; k++)
+        show_cell(s, &x->cells[k], x->columns[k % x->n_columns].kind);
+    if (x->notes.n)
+        s->note = notes_of(&x->notes, "\n");
 }
 
 void grids_text(const struct grids *g, struct buf *out)
 {
     struct sheets sheets = {0};
-    sheets_of(g, &sheets);
+    for (size_t i = 0; i < g->n; i++)
+        sheet_of(&g->v[i], &sheets);
     sheets_text(&sheets, out);
     sheets_free(&sheets);
     if (g->notes.n) {
@@ -194,17 +192,18 @@ void grids_text(const struct grids *g, struct buf *out)
 
 void grids_html(const struct grids *g, const char *heading, struct buf *out)
 {
-    struct sheets sheets = {0};
-    page_begin(out, heading);
-    for (size_t i = 0; i < g->notes.n; i++) {
-        buf_str(out, "<p>");
-        html_text(out, g->notes.v[i]);
-        buf_str(out, "</p>\n");
+    page_begin(out, heading, REPORT_FILE);
+    html(out, "<header><h1>%s</h1></header>\n<main>\n", heading);
+    for (size_t i = 0; i < g->notes.n; i++)
+        html(out, "<p>%s</p>\n", g->notes.v[i]);
+    for (size_t i = 0; i < g->n; i++) {
+        struct sheets sheets = {0};
+        chart_draw(&g->v[i], out);
+        sheet_of(&g->v[i], &sheets);
+        sheets_html(&sheets, out);
+        sheets_free(&sheets);
     }
-    sheets_of(g, &sheets);
-    sheets_html(&sheets, out);
-    sheets_free(&sheets);
-    page_end(out);
+    page_end(out, REPORT_FILE);
 }
 
 /* --- for programs ------------------------------------------------------------------------------------ */
@@ -236,7 +235,7 @@ json_t *grids_json(const struct grids *g)
             json_t *row = json_object();
             for (size_t c = 0; c < x->n_columns; c++)
                 json_object_set_new(row, x->columns[c].key,
-                                    cell_json(cell_at(x, r, c), x->columns[c].kind));
+                                    cell_json(grid_cell_at(x, r, c), x->columns[c].kind));
             json_array_append_new(rows, row);
         }
         json_array_append_new(tables,

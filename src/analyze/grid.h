@@ -39,7 +39,9 @@ struct grid {
     struct grid_cell *cells; /* row by row */
     size_t n, cap;
     struct strv notes;
-    bool detail; /* for programs: people are told how many rows there are */
+    const char *drawn; /* key of the column that the page draws as bars; NULL: none */
+    size_t n_drawn;    /* more: so many columns from that one on, as a line for each row */
+    bool detail;       /* for programs: people are told how many rows there are */
 };
 
 /* An answer: its tables, and what was noticed about the campaigns. */
@@ -65,7 +67,11 @@ void grids_text(const struct grids *g, struct buf *out);
 void grids_csv(const struct grids *g, struct buf *out);
 /* [{name, title, notes, rows: [{...}]}] */
 json_t *grids_json(const struct grids *g);
-/* A page that loads nothing else. */
+/* A page that loads nothing else: every table below its picture, if it has one (chart.h). */
 void grids_html(const struct grids *g, const char *heading, struct buf *out);
+/* The cell, and whether it has a number in it. */
+const struct grid_cell *grid_cell_at(const struct grid *g, size_t row, size_t column);
+/* What people see of a key, in a buffer of the caller's. */
+const char *grid_heading(const char *key, char out[64]);
 
 #endif

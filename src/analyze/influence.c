@@ -108,6 +108,7 @@ static void put_signals(const struct study *s, const struct answer *a, struct gr
         {"second_half_pct", 2}};
     struct grid *g = grid_add(out, "influence", GRID_COLUMNS(columns),
                               "decisions that change with a signal at its mean");
+    g->drawn = "influence_pct";
     for (size_t t = 0; t < s->targets.n; t++) {
         double all[SIGNAL_COUNT];
         bool shown[SIGNAL_COUNT] = {false};

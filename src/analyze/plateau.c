@@ -251,6 +251,7 @@ static int put(const struct events *x, const struct window *all, struct grids *o
     struct grid *g =
         grid_add(out, "plateau", GRID_COLUMNS(columns),
                  "signals in the sixteenth of a campaign before a bug's first trigger");
+    g->drawn = "moved_pct";
     put_rows(x, all, false, g);
     put_rows(x, all, true, g);
     if (!grid_rows(g))

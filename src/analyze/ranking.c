@@ -243,6 +243,7 @@ static void put_agreement(const struct study *s, const struct row *rows, struct 
     struct grid *g =
         grid_add(out, "ranking", GRID_COLUMNS(columns),
                  "agreement of the fuzzers' order: adjacent windows against halves of one window");
+    g->drawn = "corrected";
     for (size_t t = 0; t <= s->targets.n; t++)
         for (size_t w = 0; w < WIDTHS; w++) {
             const struct row *r = &rows[t * WIDTHS + w];

@@ -238,6 +238,7 @@ static void put(const struct job *j, const struct answer *a, struct grids *out)
         {"dr_low", 5},         {"dr_high", 5},        {"gain", 5}};
     struct grid *g = grid_add(out, "regret", GRID_COLUMNS(columns),
                               "reward per turn that another policy would have earned");
+    g->drawn = "gain";
     for (size_t t = 0; t < j->s->targets.n; t++)
         put_target(j->s, a, t, j->model[t], g);
     grid_note(g, "ips: inverse propensity; dr: doubly robust, with per-fuzzer ridge weights "

@@ -68,6 +68,7 @@ static void put_decisions(const struct study *s, const struct folds *f, const st
                                                  {"differ_pct", 1}};
     struct grid *g = grid_add(out, "decisions", GRID_COLUMNS(columns),
                               "decisions on which the two rank another fuzzer first");
+    g->drawn = "differ_pct";
     for (size_t t = 0; t < s->targets.n; t++) {
         struct choices sum = {0};
         for (size_t c = 0; c < s->n; c++)

@@ -53,6 +53,7 @@ static void put_targets(const struct versus *v, const struct contrast *c, struct
         {"target", GRID_TEXT}, {"model", GRID_TEXT}, CONTRAST_COLUMNS};
     size_t targets = v->s->targets.n;
     struct grid *g = grid_add(out, v->name, GRID_COLUMNS(columns), "%s", v->title);
+    g->drawn = "more_error_pct";
     for (size_t t = 0; t < targets; t++)
         for (size_t m = 1; m < v->models; m++) {
             if (!c[m * targets + t].n)

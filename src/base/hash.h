@@ -2,6 +2,8 @@
 #ifndef CAROL_BASE_HASH_H
 #define CAROL_BASE_HASH_H
 
+#include "base/err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +13,8 @@ struct digest {
 };
 
 void hash_bytes(const void *data, size_t n, struct digest *d);
+/* Of a file, read piece by piece. */
+CAROL_MUST_CHECK int hash_file(const char *path, struct digest *d, struct err *e);
 bool digest_equal(const struct digest *a, const struct digest *b);
 void digest_hex(const struct digest *d, char out[65]);
 

@@ -4,7 +4,7 @@
  *     struct outcome t;
  *     outcome_load(&t, "DIR", &e);
  *     outcome_sheets(&t, "contextual", MEASURE_BUGS, &sheets, &e);
- *     sheets_text(&sheets, &buf);  sheets_html(...)          // bench/sheet.h
+ *     sheets_text(&sheets, &buf);  sheets_html(...)          // report/sheet.h
  *     sheets_free(&sheets);
  *     outcome_free(&t);
  *
@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "bench/result.h"
-#include "bench/sheet.h"
+#include "report/sheet.h"
 
 #include <jansson.h>
 

@@ -19,6 +19,13 @@ const struct cli_verb cli_verbs[] = {
     {"fuzz", "-b DIR [-i SEEDS] -o OUT [options] [-- ARGS with @@]",
      "run the ensemble on a target; --resume OUT continues a campaign", cli_fuzz},
     {"status", "[--json] OUT", "show the state of a running or ended campaign", cli_status},
+    {"report", "OUT... [-o FILE.html]",
+     "write one page to look at: figures and tables of a campaign, or of several side by side",
+     cli_report},
+    {"triage", "[options] OUT",
+     "turn the crashes of a campaign into defects: deduplicated, confirmed, minimised, ready to "
+     "file",
+     cli_triage},
     {"explain", "OUT [--turn N] [--json]",
      "say why a turn went to that fuzzer; without --turn: which signals moved the choices",
      cli_explain},

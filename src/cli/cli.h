@@ -27,8 +27,10 @@ int cli_explain(int argc, char **argv);
 int cli_fuzz(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_report(int argc, char **argv);
 int cli_sim(int argc, char **argv);
 int cli_stats(int argc, char **argv);
+int cli_triage(int argc, char **argv);
 
 /* carol called as carol-cc or carol-c++ (the words after argv[0]); returns only on failure. */
 int cli_cc(char **words, bool cxx);

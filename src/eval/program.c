@@ -4,34 +4,10 @@
 #include "base/hash.h"
 #include "target/table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-/* Piece by piece: programs are large, and reading one at once costs more than hashing it. */
-static int hash_file(const char *path, struct digest *d, struct err *e)
-{
-    static char piece[1 << 16];
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-    if (fd < 0)
-        return err_sys(e, "cannot read %s", path);
-    struct hasher *h = hash_begin();
-    for (ssize_t n; (n = read(fd, piece, sizeof piece)) != 0;) {
-        if (n > 0)
-            hash_add(h, piece, (size_t)n);
-        else if (errno != EINTR) {
-            rc = err_sys(e, "cannot read %s", path);
-            break;
-        }
-    }
-    hash_end(h, d);
-    close(fd);
-    return rc;
-}
 
 /* Nothing has happened to the binary since the manifest, which holds its digest, was written.  The time
  * of the last change of an inode cannot be set, so a copy or another file in its place is younger. */

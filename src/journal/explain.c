@@ -96,7 +96,7 @@ void explain_why(const struct sched_ops *ops, const struct decision *d, const ch
 }
 
 /* --- the campaign ------------------------------------------------------------------------------ */
-static bool is_explored(const struct decision *d)
+bool explain_explored(const struct decision *d)
 {
     for (int i = 0; i < d->n_arms; i++)
         if (decision_may(d, i) && d->arm[i].mean > d->arm[d->choice].mean)
@@ -117,7 +117,7 @@ static void ask(void *arg, const struct replay_step *step)
         f->warmup++;
         return;
     }
-    f->explored += f->predicts && is_explored(d);
+    f->explored += f->predicts && explain_explored(d);
     ask_signals(step, without);
     for (int k = 0; k < SIGNAL_COUNT; k++)
         f->changed[k] += without[k] != d->choice;

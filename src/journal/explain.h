@@ -31,6 +31,9 @@ CAROL_MUST_CHECK int explain_without(struct explained *x, struct store *s,
 void explain_why(const struct sched_ops *ops, const struct decision *d, const char *const *arms,
                  struct buf *out);
 
+/* Was another than the highest prediction chosen?  Means something where the scheduler predicts, after the warm-up. */
+bool explain_explored(const struct decision *d);
+
 struct influence {
     uint64_t decisions;
     uint64_t warmup; /* of them */

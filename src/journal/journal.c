@@ -5,6 +5,8 @@
 
 static int load_table(struct journal *j, struct err *e)
 {
+    if (!j->o.build)
+        return err_usage(e, "the record names no build, and edges mean nothing without one");
     int rc = manifest_load(j->o.build, j->o.target, &j->manifest, e);
     if (rc == 0 && !j->manifest.table)
         rc = err_usage(e, "%s has no neutral build any more, and edges mean nothing without it",

@@ -1,6 +1,8 @@
 /* json: objects from tallies, decisions and influences.  Prints nothing. */
 #include "journal/json.h"
 
+#include "journal/metrics.h"
+
 #include <math.h>
 
 static double seconds(int64_t ns)
@@ -14,52 +16,43 @@ static json_t *real(double v)
 }
 
 /* --- status -------------------------------------------------------------------------------------- */
+/* Every metric of that scope, by its name. */
+static json_t *values(const struct status *st, enum metric_scope scope, int i)
+{
+    json_t *o = json_object();
+    for (const struct metric *m = metrics; m->name; m++)
+        if (m->scope == scope)
+            json_object_set_new(o, m->name,
+                                m->unit == METRIC_COUNT ? json_integer((json_int_t)m->read(st, i))
+                                                        : real(m->read(st, i)));
+    return o;
+}
+
 static json_t *arms_status(const struct status *st)
 {
     json_t *all = json_object();
     for (int i = 0; i < st->tally.n_arms; i++) {
-        const struct tally_arm *a = &st->tally.arm[i];
         bool dropped = gauge_dropped(&st->gauges, i);
-        json_t *o =
-            json_pack("{s:I,s:f,s:f,s:f,s:I,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b}", "turns",
-                      (json_int_t)a->turns, "active_s", seconds(a->active_ns), "startup_s",
-                      seconds(a->startup_ns), "share", tally_share(&st->tally, i), "first_edges",
-                      (json_int_t)a->first_edges, "last_reward", a->last_reward, "offered",
-                      (json_int_t)a->offered, "taken", (json_int_t)a->taken, "exports",
-                      (json_int_t)a->exports, "crashes", (json_int_t)a->crashes, "hangs",
-                      (json_int_t)a->hangs, "execs", (json_int_t)a->execs, "deaths",
-                      (json_int_t)a->deaths, "dropped", dropped);
+        json_t *o = values(st, METRIC_FUZZER, i);
+        json_object_set_new(o, "dropped", json_boolean(dropped));
         if (dropped)
             json_object_set_new(o, "why", json_string(st->gauges.why[i]));
-        json_object_set_new(all, a->name, o);
+        json_object_set_new(all, st->tally.arm[i].name, o);
     }
-    return all;
-}
-
-static json_t *slots_status(const struct gauges *g)
-{
-    json_t *all = json_array();
-    for (int i = 0; i < g->n_slots; i++)
-        json_array_append_new(
-            all,
-            json_pack("{s:f,s:f,s:f,s:f,s:f}", "start_s", seconds(g->slot[i].start_ns), "fuzz_s",
-                      seconds(g->slot[i].fuzz_ns), "eval_s", seconds(g->slot[i].eval_ns), "idle_s",
-                      seconds(g->slot[i].idle_ns), "wall_s", seconds(g->slot[i].wall_ns)));
     return all;
 }
 
 json_t *status_json(const struct status *st)
 {
-    const struct tally *t = &st->tally;
-    const struct gauges *g = &st->gauges;
-    return json_pack("{s:i,s:s,s:f,s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:b}", "schema",
-                     1, "state", st->state, "elapsed_s", seconds(g->elapsed_ns), "budget_s",
-                     seconds(t->budget_ns), "turns", (json_int_t)t->turns, "edges",
-                     (json_int_t)t->edges, "edges_total", (json_int_t)t->edges_total, "seed_edges",
-                     (json_int_t)t->seed_edges, "no_predecessor", (json_int_t)t->no_predecessor,
-                     "seeds", (json_int_t)g->seeds, "crashes", (json_int_t)g->crashes, "hangs",
-                     (json_int_t)g->hangs, "execs", (json_int_t)t->execs, "fuzzers",
-                     arms_status(st), "slots", slots_status(g), "simulated", st->simulated);
+    json_t *slots = json_array();
+    for (int i = 0; i < st->gauges.n_slots; i++)
+        json_array_append_new(slots, values(st, METRIC_SLOT, i));
+    json_t *o = json_pack("{s:i,s:s}", "schema", 1, "state", st->state);
+    json_object_update_new(o, values(st, METRIC_CAMPAIGN, 0));
+    json_object_set_new(o, "fuzzers", arms_status(st));
+    json_object_set_new(o, "slots", slots);
+    json_object_set_new(o, "simulated", json_boolean(st->simulated));
+    return o;
 }
 
 /* --- one decision -------------------------------------------------------------------------------- */

@@ -24,6 +24,8 @@ static int load_roster(struct status *st, struct store *s, struct err *e)
     int rc = store_get(s, "fuzzers", &roster, e);
     if (roster)
         strv_split(&names, roster, ',');
+    st->tally.n_arms = 0;
+    st->gauges.dropped = 0;
     for (size_t i = 0; rc == 0 && i < names.n && i < CONTEXT_MAX_ARMS; i++) {
         int a = st->tally.n_arms++;
         snprintf(st->tally.arm[a].name, sizeof st->tally.arm[a].name, "%s", names.v[i]);
@@ -51,18 +53,21 @@ static int load_facts(struct tally *t, struct store *s, struct err *e)
         return rc;
     t->budget_ns = (int64_t)budget;
     t->edges_total = (uint32_t)total;
-    t->seed_edges = t->edges = (uint32_t)seeds;
+    t->edges +=
+        (uint32_t)seeds - t->seed_edges; /* they may have been measured since the last time */
+    t->seed_edges = (uint32_t)seeds;
     return 0;
 }
 
-static int load_turns(struct tally *t, struct store *s, struct err *e)
+static int load_turns(struct status *st, struct store *s, struct err *e)
 {
     struct store_turns *turns;
     struct store_turn row;
-    int rc = store_turns_open(&turns, s, TURNS_BY_ROUND, 0, e);
+    int rc = store_turns_open(&turns, s, TURNS_BY_ROUND, st->round, e);
     while (rc == 0 && (rc = store_turns_next(turns, &row, NULL, e)) > 0) {
-        if (row.arm >= 0 && row.arm < t->n_arms)
-            tally_add_turn(t, &row);
+        if (row.arm >= 0 && row.arm < st->tally.n_arms)
+            tally_add_turn(&st->tally, &row);
+        st->round = row.round;
         rc = 0;
     }
     store_turns_close(turns);
@@ -93,21 +98,25 @@ static int load_state(struct status *st, struct store *s, const char *out, struc
     return rc == 0 ? journal_is_simulated(s, &st->simulated, e) : rc;
 }
 
+int status_update(struct status *st, struct store *s, const char *out, struct err *e)
+{
+    int rc = load_state(st, s, out, e);
+    if (rc == 0)
+        rc = load_roster(st, s, e);
+    if (rc == 0)
+        rc = load_facts(&st->tally, s, e);
+    if (rc == 0)
+        rc = load_turns(st, s, e);
+    return rc == 0 ? gauges_load(&st->gauges, s, e) : rc;
+}
+
 int status_load(struct status *st, const char *out, struct err *e)
 {
     struct store *s = NULL;
     *st = (struct status){0};
     int rc = store_open(&s, out, STORE_READ, e);
     if (rc == 0)
-        rc = load_state(st, s, out, e);
-    if (rc == 0)
-        rc = load_roster(st, s, e);
-    if (rc == 0)
-        rc = load_facts(&st->tally, s, e);
-    if (rc == 0)
-        rc = load_turns(&st->tally, s, e);
-    if (rc == 0)
-        rc = gauges_load(&st->gauges, s, e);
+        rc = status_update(st, s, out, e);
     store_close(s);
     return rc;
 }

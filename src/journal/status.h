@@ -28,10 +28,14 @@ struct status {
     bool simulated;
     struct tally tally;
     struct gauges gauges;
+    uint32_t round; /* the last turn in the tally, of one that was read from a record */
 };
 
 /* Of the campaign in that directory, also while it runs. */
 CAROL_MUST_CHECK int status_load(struct status *st, const char *out, struct err *e);
+/* What s has beyond what st knows already (at first: nothing, all zero).  Costs what is new. */
+CAROL_MUST_CHECK int status_update(struct status *st, struct store *s, const char *out,
+                                   struct err *e);
 /* Seeds, crashes, hangs, time and slots from the store. */
 CAROL_MUST_CHECK int gauges_load(struct gauges *g, struct store *s, struct err *e);
 

@@ -17,6 +17,11 @@ enum reward_kind reward_kind_of(const char *name)
     return REWARD_NONE;
 }
 
+const char *reward_kind_name(enum reward_kind k)
+{
+    return k >= REWARD_COVERAGE_INTERVAL && k <= REWARD_RARITY_DENSITY ? names[k] : "unknown";
+}
+
 double reward_raw(enum reward_kind k, const struct gain *g)
 {
     switch (k) {

@@ -13,6 +13,7 @@ enum reward_kind {
 };
 
 enum reward_kind reward_kind_of(const char *name); /* REWARD_NONE: no such reward */
+const char *reward_kind_name(enum reward_kind k);
 
 /* lo = hi = 0 at the start; never shrink. */
 struct reward_bounds {

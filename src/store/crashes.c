@@ -90,29 +90,35 @@ int store_crash_known(struct store *s, int64_t seed, bool *is, struct err *e)
     return rc < 0 ? rc : 0;
 }
 
-#define CRASH_COLUMNS                                                                              \
-    "id, hang, hash, size, instance, turn, parent, arm, signal, name, found_ns, by_eval, data"
+int crash_facts(struct query *q, struct store_crash *c, struct err *e)
+{
+    size_t n;
+    *c = (struct store_crash){.id = db_int(q), .hang = db_int(q) != 0};
+    const void *hash = db_blob(q, &n);
+    if (!hash || n != sizeof c->hash.b)
+        return err_set(e, -EUCLEAN, "%s is damaged: crash %lld has no hash", q->s->path,
+                       (long long)c->id);
+    memcpy(c->hash.b, hash, n);
+    c->size = (size_t)db_int(q);
+    c->instance = db_int(q);
+    c->turn = db_int(q);
+    c->parent = db_int(q);
+    c->arm = (int)db_int(q);
+    c->signal = (int)db_int(q);
+    c->name = db_text(q);
+    c->found_ns = db_int(q);
+    c->by_eval = db_int(q) != 0;
+    return 0;
+}
 
 static int crash_row(struct query *q, store_crash_fn *fn, void *arg, struct err *e)
 {
-    struct store_crash c = {.id = db_int(q), .hang = db_int(q) != 0};
-    size_t n;
-    const void *hash = db_blob(q, &n);
-    if (!hash || n != sizeof c.hash.b)
-        return err_set(e, -EUCLEAN, "%s is damaged: crash %lld has no hash", q->s->path,
-                       (long long)c.id);
-    memcpy(c.hash.b, hash, n);
-    c.size = (size_t)db_int(q);
-    c.instance = db_int(q);
-    c.turn = db_int(q);
-    c.parent = db_int(q);
-    c.arm = (int)db_int(q);
-    c.signal = (int)db_int(q);
-    c.name = db_text(q);
-    c.found_ns = db_int(q);
-    c.by_eval = db_int(q) != 0;
+    struct store_crash c;
+    int rc = crash_facts(q, &c, e);
+    if (rc < 0)
+        return rc;
     struct blob b;
-    int rc = blob_column(q, &c.hash, c.size, &b, e);
+    rc = blob_column(q, &c.hash, c.size, &b, e);
     c.data = b.data;
     if (rc == 0) {
         q->s->walking = true;
@@ -126,7 +132,8 @@ static int crash_row(struct query *q, store_crash_fn *fn, void *arg, struct err 
 int store_crashes(struct store *s, int64_t after, store_crash_fn *fn, void *arg, struct err *e)
 {
     struct query q;
-    int rc = db_query(s, &q, "SELECT " CRASH_COLUMNS " FROM crashes WHERE id > ? ORDER BY id", e);
+    int rc = db_query(
+        s, &q, "SELECT " CRASH_FACTS ", c.data FROM crashes c WHERE c.id > ? ORDER BY c.id", e);
     if (rc < 0)
         return rc;
     db_bind_int(&q, after);
@@ -140,7 +147,7 @@ int store_crashes(struct store *s, int64_t after, store_crash_fn *fn, void *arg,
 int store_crash_get(struct store *s, int64_t id, store_crash_fn *fn, void *arg, struct err *e)
 {
     struct query q;
-    int rc = db_query(s, &q, "SELECT " CRASH_COLUMNS " FROM crashes WHERE id = ?", e);
+    int rc = db_query(s, &q, "SELECT " CRASH_FACTS ", c.data FROM crashes c WHERE c.id = ?", e);
     if (rc < 0)
         return rc;
     db_bind_int(&q, id);

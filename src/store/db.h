@@ -129,6 +129,12 @@ CAROL_MUST_CHECK int crash_add(struct store *s, const struct store_crash *c, boo
 CAROL_MUST_CHECK int crash_of_seed(struct store *s, int64_t seed, bool hang, int arm, int signal,
                                    bool *fresh, struct err *e);
 
+/* The columns of a crash without its bytes, and such a row. */
+#define CRASH_FACTS                                                                                \
+    "c.id, c.hang, c.hash, c.size, c.instance, c.turn, c.parent, c.arm, c.signal, c.name, "        \
+    "c.found_ns, c.by_eval"
+CAROL_MUST_CHECK int crash_facts(struct query *q, struct store_crash *c, struct err *e);
+
 /* facts.c */
 CAROL_MUST_CHECK int fact_put(struct store *s, const struct store_fact *facts, size_t n,
                               struct err *e);

@@ -48,6 +48,10 @@ static int sync_dir(const char *dir, struct err *e)
     return rc;
 }
 
+static const char pragmas[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                              "PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;"
+                              "PRAGMA cache_size = -16384";
+
 static int open_writer(struct store *s, struct err *e)
 {
     char *blobs = fs_join(s->dir, "blobs"), *uri = uri_of(s->path, "mode=rwc");
@@ -57,16 +61,25 @@ static int open_writer(struct store *s, struct err *e)
     if (rc == 0)
         rc = connect_db(s, uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
     if (rc == 0)
-        rc = db_exec(s,
-                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                     "PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864;"
-                     "PRAGMA cache_size = -16384",
-                     e);
+        rc = db_exec(s, pragmas, e);
     if (rc == 0)
         rc = s->mode == STORE_RESUME ? schema_open(s, e) : schema_create(s, e);
     if (rc == 0)
         rc = sync_dir(s->dir, e);
     free(blobs);
+    free(uri);
+    return rc;
+}
+
+/* Beside the campaign's writer: SQLite lets one of the two wait for the other's step, which is short. */
+static int open_triage(struct store *s, struct err *e)
+{
+    char *uri = uri_of(s->path, "mode=rw");
+    int rc = connect_db(s, uri, SQLITE_OPEN_READWRITE, e);
+    if (rc == 0)
+        rc = db_exec(s, pragmas, e);
+    if (rc == 0)
+        rc = schema_open(s, e);
     free(uri);
     return rc;
 }
@@ -120,7 +133,9 @@ int store_open(struct store **out, const char *dir, enum store_mode mode, struct
     s->lock = -1;
     int rc = check_there(s, e);
     if (rc == 0)
-        rc = mode == STORE_READ ? open_reader(s, e) : open_writer(s, e);
+        rc = mode == STORE_READ     ? open_reader(s, e)
+             : mode == STORE_TRIAGE ? open_triage(s, e)
+                                    : open_writer(s, e);
     if (rc < 0)
         store_close(s);
     else

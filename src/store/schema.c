@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Records from this version on are brought forward by a writer, older ones are refused: their decisions come
  * from schedulers that began in roster order, and do not come out again from those of today. */
@@ -83,6 +84,18 @@ static const char *const step[] = {
     "ALTER TABLE turns ADD COLUMN startup_ns INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE turns ADD COLUMN cycle_ns INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE slots ADD COLUMN start_ns INTEGER NOT NULL DEFAULT 0;",
+
+    /* 4: what triage found out about each crash and hang, and the smallest inputs of defects. */
+    "CREATE TABLE triage(crash INTEGER PRIMARY KEY REFERENCES crashes(id), build TEXT NOT NULL,"
+    " outcome INTEGER NOT NULL, defect TEXT NOT NULL, function TEXT NOT NULL, file TEXT NOT NULL,"
+    " line INTEGER NOT NULL, fault TEXT NOT NULL, entry TEXT NOT NULL, access TEXT NOT NULL,"
+    " bytes INTEGER NOT NULL, address TEXT NOT NULL, cwe INTEGER NOT NULL,"
+    " withheld INTEGER NOT NULL, asan_runs INTEGER NOT NULL, asan_hits INTEGER NOT NULL,"
+    " plain_runs INTEGER NOT NULL, plain_hits INTEGER NOT NULL, plain_signal INTEGER NOT NULL,"
+    " cpu_us INTEGER NOT NULL, why TEXT NOT NULL, report TEXT NOT NULL);"
+    "CREATE TABLE minimised(defect TEXT PRIMARY KEY, build TEXT NOT NULL,"
+    " crash INTEGER NOT NULL REFERENCES crashes(id), runs INTEGER NOT NULL, done INTEGER NOT NULL,"
+    " size INTEGER NOT NULL, hash BLOB NOT NULL, data BLOB) WITHOUT ROWID;",
 };
 #define VERSION ((int64_t)(sizeof step / sizeof *step))
 
@@ -194,10 +207,18 @@ int schema_open(struct store *s, struct err *e)
         rc = refuse_foreign(s, version, application, e);
     if (rc < 0 || version == VERSION)
         return rc;
-    if (s->mode != STORE_READ)
-        return migrate(s, version, e);
+    if (s->mode == STORE_TRIAGE)
+        rc = lock_take(s->dir, &s->lock, e); /* nobody else writes the tables meanwhile */
+    if (rc == 0 && s->mode != STORE_READ)
+        rc = migrate(s, version, e);
+    if (s->mode == STORE_TRIAGE && s->lock >= 0) {
+        close(s->lock);
+        s->lock = -1;
+    }
+    if (rc < 0 || s->mode != STORE_READ)
+        return rc;
     return err_usage(e,
-                     "%s is of an older carol (record version %d): carol fuzz --resume %s brings "
-                     "it up to date",
+                     "%s is of an older carol (record version %d): carol triage %s brings it up to "
+                     "date",
                      s->path, (int)version, s->dir);
 }

@@ -51,12 +51,13 @@ enum store_mode {
     STORE_CREATE,
     STORE_CREATE_LAZY, /* of a simulation: many steps become durable together, the last with store_flush */
     STORE_RESUME,
+    STORE_TRIAGE, /* a second writer, of the rows of triage alone, beside a campaign that may be running */
     STORE_READ, /* one moment of a campaign that may be running: what is written later is not seen */
 };
 
-/* CREATE refuses an existing campaign; RESUME and READ refuse a missing one.  Writers take the lock and
- * refuse (who holds it, exit 2) when another carol has it.  Records of other versions are refused with what
- * to do. */
+/* CREATE refuses an existing campaign; RESUME, TRIAGE and READ refuse a missing one.  Writers take the lock and
+ * refuse (who holds it, exit 2) when another carol has it; TRIAGE needs it only to bring an older record up to date.
+ * Records of other versions are refused with what to do. */
 CAROL_MUST_CHECK int store_open(struct store **out, const char *dir, enum store_mode mode,
                                 struct err *e);
 /* Of a lazy one: what was not made durable yet becomes so; 0, or why it could not.  Without it store_close
@@ -320,6 +321,67 @@ CAROL_MUST_CHECK int store_crash_get(struct store *s, int64_t id, store_crash_fn
                                      struct err *e);
 /* Is the content of that seed kept as a crash already? */
 CAROL_MUST_CHECK int store_crash_known(struct store *s, int64_t seed, bool *known, struct err *e);
+
+/* --- triage ----------------------------------------------------------------------------------- */
+/* What came of a crash or hang when it was run again.  One row per crash, in place of an earlier one; the one
+ * kind of row that a second writer may write (STORE_TRIAGE).  src/triage knows what it means. */
+enum triage_outcome {
+    TRIAGE_NONE = 0,
+    TRIAGE_CRASH,  /* a fault, seen by the sanitizer or without it */
+    TRIAGE_HANG,   /* it does not end in ten times the limit */
+    TRIAGE_OOM,    /* it needs more memory than it may have */
+    TRIAGE_SLOW,   /* reported as a hang; it ends */
+    TRIAGE_CLEAN,  /* nothing happens any more */
+    TRIAGE_BROKEN, /* it could not be run; `why` */
+};
+struct store_triage {
+    int64_t crash;
+    const char *build; /* of which builds: another one makes the row worthless */
+    enum triage_outcome outcome;
+    const char *defect; /* the bucket; "": none */
+    const char *function, *file;
+    int line;
+    const char *fault, *entry;
+    const char *access;  /* read, write, jump, or "" */
+    int64_t bytes;       /* of the access; 0: unknown */
+    const char *address; /* hexadecimal, or "" */
+    int cwe;             /* 0: none */
+    bool withheld;       /* the disclosure class */
+    int asan_runs, asan_hits, plain_runs, plain_hits, plain_signal;
+    int64_t cpu_us;     /* what its runs took */
+    const char *why;    /* what a person should know about the outcome, or "" */
+    const char *report; /* the sanitizer's, symbolised and cut; NULL in store_triage_rows */
+};
+CAROL_MUST_CHECK int store_triage_put(struct store *s, const struct store_triage *t, struct err *e);
+/* Only the counts of runs and the remark of a row that is there, from t; its CPU time is added. */
+CAROL_MUST_CHECK int store_triage_confirm(struct store *s, const struct store_triage *t,
+                                          struct err *e);
+/* Every crash that has a row, in order of their numbers; the crash without its bytes. */
+typedef int store_triage_fn(void *arg, const struct store_triage *t, const struct store_crash *c,
+                            struct err *e);
+CAROL_MUST_CHECK int store_triage_rows(struct store *s, store_triage_fn *fn, void *arg,
+                                       struct err *e);
+/* The report of one; *text is NULL when there is none, and the caller's. */
+CAROL_MUST_CHECK int store_triage_report(struct store *s, int64_t crash, char **text,
+                                         struct err *e);
+/* Crashes after that number that have no row of this build, without their bytes; nothing is run, only listed. */
+CAROL_MUST_CHECK int store_untriaged(struct store *s, const char *build, int64_t after,
+                                     store_crash_fn *fn, void *arg, struct err *e);
+
+/* The smallest input known that still shows a defect. */
+struct store_minimised {
+    const char *defect, *build;
+    int64_t crash; /* made from this one */
+    int64_t runs;
+    bool done; /* it cannot be made smaller by the rules; else the time was up */
+    const void *data;
+    size_t size;
+};
+CAROL_MUST_CHECK int store_minimised_put(struct store *s, const struct store_minimised *m,
+                                         struct err *e);
+typedef int store_minimised_fn(void *arg, const struct store_minimised *m, struct err *e);
+CAROL_MUST_CHECK int store_minimised(struct store *s, store_minimised_fn *fn, void *arg,
+                                     struct err *e);
 
 /* --- learned calls, clock, slots, totals ------------------------------------------------------ */
 typedef int store_call_fn(void *arg, uint32_t round, uint32_t caller, uint32_t callee);

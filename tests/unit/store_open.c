@@ -144,8 +144,8 @@ static void records_of_other_versions_are_refused(void **state)
     writes(f->s);
     store_close(f->s);
     f->s = NULL;
-    kit_exec(f->dir, "PRAGMA user_version = 4");
-    expect_refused(f, "newer carol (record version 4, this one knows 3)");
+    kit_exec(f->dir, "PRAGMA user_version = 5");
+    expect_refused(f, "newer carol (record version 5, this one knows 4)");
     kit_exec(f->dir, "PRAGMA user_version = 2");
     expect_refused(f, "older carol (record version 2,");
     expect_refused(f, "go on with that carol, or start a new campaign");
@@ -153,7 +153,7 @@ static void records_of_other_versions_are_refused(void **state)
     expect_refused(f, "older carol (record version 1,");
     kit_exec(f->dir, "PRAGMA user_version = 0");
     expect_refused(f, "older carol (record version 0,");
-    kit_exec(f->dir, "PRAGMA user_version = 3; PRAGMA application_id = 5");
+    kit_exec(f->dir, "PRAGMA user_version = 4; PRAGMA application_id = 5");
     expect_refused(f, "not a campaign");
     struct err e = {0};
     assert_int_equal(store_open(&f->s, f->dir, STORE_CREATE, &e), -EEXIST);
@@ -166,18 +166,21 @@ static void one_killed_while_it_was_made_is_not_in_the_way(void **state)
 {
     struct fixture *f = *state;
     static const char *const reached[] = {
+        "DROP TABLE triage; DROP TABLE minimised;"
         "ALTER TABLE turns DROP COLUMN startup_ns; ALTER TABLE turns DROP COLUMN cycle_ns;"
         "ALTER TABLE slots DROP COLUMN start_ns; PRAGMA user_version = 1",
+        "DROP TABLE triage; DROP TABLE minimised;"
         "ALTER TABLE turns DROP COLUMN startup_ns; ALTER TABLE turns DROP COLUMN cycle_ns;"
         "ALTER TABLE slots DROP COLUMN start_ns; PRAGMA user_version = 2",
-        "PRAGMA user_version = 3",
+        "DROP TABLE triage; DROP TABLE minimised; PRAGMA user_version = 3",
+        "PRAGMA user_version = 4",
     };
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         store_close(f->s);
         f->s = NULL;
         kit_exec(f->dir, reached[i]);
         OK(store_open(&f->s, f->dir, STORE_CREATE, &oops));
-        assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 3);
+        assert_int_equal(kit_query(f->dir, "PRAGMA user_version"), 4);
     }
     begun(f->s, 1, 0); /* all columns are there */
     writes(f->s);

@@ -1,6 +1,6 @@
 /* sheet: a titled grid of short texts that is printed as text or as HTML. */
-#ifndef CAROL_BENCH_SHEET_H
-#define CAROL_BENCH_SHEET_H
+#ifndef CAROL_REPORT_SHEET_H
+#define CAROL_REPORT_SHEET_H
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -31,10 +31,5 @@ void sheets_free(struct sheets *s);
 
 void sheets_text(const struct sheets *s, struct buf *out);
 void sheets_html(const struct sheets *s, struct buf *out);
-/* A page that loads nothing else: its beginning, with the title as heading, and its end. */
-void page_begin(struct buf *out, const char *title);
-void page_end(struct buf *out);
-/* s with &, <, > and " as entities. */
-void html_text(struct buf *out, const char *s);
 
 #endif

@@ -1,7 +1,8 @@
 /* sheet: grids as text and as HTML.  Knows nothing of what is in them. */
-#include "bench/sheet.h"
+#include "report/sheet.h"
 
 #include "base/die.h"
+#include "report/html.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -111,64 +112,25 @@ void sheets_text(const struct sheets *s, struct buf *out)
     }
 }
 
-void html_text(struct buf *out, const char *s)
-{
-    for (; *s; s++)
-        switch (*s) {
-        case '&': buf_str(out, "&amp;"); break;
-        case '<': buf_str(out, "&lt;"); break;
-        case '>': buf_str(out, "&gt;"); break;
-        case '"': buf_str(out, "&quot;"); break;
-        default: buf_add(out, s, 1);
-        }
-}
-
 static void sheet_html(const struct sheet *s, struct buf *out)
 {
-    buf_str(out, "<h2>");
-    html_text(out, s->title);
-    buf_str(out, "</h2>\n<table>\n");
+    html(out, "<section><h2>%s</h2>\n<div class=\"scroll\"><table>\n", s->title);
     for (size_t i = 0; i < s->cells.n; i++) {
         size_t c = i % s->columns;
         const char *tag = i < s->columns ? "th" : "td";
-        buf_printf(out, "%s<%s%s>", c ? "" : "<tr>", tag, c < s->left ? " class=\"t\"" : "");
-        html_text(out, s->cells.v[i]);
-        buf_printf(out, "</%s>%s", tag, c + 1 == s->columns ? "</tr>\n" : "");
+        buf_str(out, c ? "" : "<tr>");
+        html(out, c < s->left ? "<%s class=\"t\">" : "<%s>", tag);
+        html(out, "%s</%s>", s->cells.v[i], tag);
+        buf_str(out, c + 1 == s->columns ? "</tr>\n" : "");
     }
-    buf_str(out, "</table>\n");
-    if (s->note) {
-        buf_str(out, "<p>");
-        html_text(out, s->note);
-        buf_str(out, "</p>\n");
-    }
+    buf_str(out, "</table></div>\n");
+    if (s->note)
+        html(out, "<p class=\"note\">%s</p>\n", s->note);
+    buf_str(out, "</section>\n");
 }
 
 void sheets_html(const struct sheets *s, struct buf *out)
 {
     for (size_t i = 0; i < s->n; i++)
         sheet_html(&s->v[i], out);
-}
-
-static const char style[] =
-    "<style>\n"
-    "body{font:14px/1.45 sans-serif;margin:2em auto;max-width:76em;padding:0 1em;color:#222}\n"
-    "h1{font-size:1.5em}h2{font-size:1.1em;margin:2em 0 .4em}\n"
-    "table{border-collapse:collapse;display:block;overflow-x:auto}\n"
-    "th,td{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}\n"
-    "th.t,td.t{text-align:left}th{border-bottom:2px solid #999}p{color:#555;margin:.4em 0}\n"
-    "</style></head><body>\n";
-
-void page_begin(struct buf *out, const char *title)
-{
-    buf_str(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    html_text(out, title);
-    buf_printf(out, "</title>\n%s<h1>", style);
-    html_text(out, title);
-    buf_str(out, "</h1>\n");
-}
-
-void page_end(struct buf *out)
-{
-    buf_str(out, "</body></html>\n");
 }

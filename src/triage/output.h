@@ -1,0 +1,46 @@
+/* output: what triage leaves for people and programs, in one directory:
+ *
+ *     ID/report.md      a defect, ready to file       ID/stack.txt    what the sanitizer said
+ *     ID/original       the input as it was found     ID/minimised    the smallest one
+ *     defects.json      all of them (METHOD §18)      defects.sarif, junit.xml
+ *
+ * Files are written anew each time; a folder of a defect that is no more stays, because nothing here deletes an input.
+ * With `public`, the withheld have no folder, no trace and no input, and of them only class, weakness and place are
+ * told. */
+#ifndef CAROL_TRIAGE_OUTPUT_H
+#define CAROL_TRIAGE_OUTPUT_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "journal/settings.h"
+#include "target/manifest.h"
+#include "triage/defect.h"
+
+struct output {
+    struct store *store;
+    const struct settings *o; /* of the campaign */
+    const struct manifest *target;
+    const struct defects *d;
+    const char *dir; /* made when it is missing */
+    bool public;
+    bool baseline; /* known ones are told apart */
+};
+
+CAROL_MUST_CHECK int output_write(const struct output *o, struct err *e);
+/* What is given to programs: as written to defects.json. */
+json_t *output_json(const struct output *o);
+/* Where the input of a defect to reproduce it with lies: ID/minimised or ID/original below the directory.  Free it. */
+char *output_input(const struct output *o, const struct defect *d);
+/* The command that runs it on the asan build.  Free it. */
+char *output_command(const struct output *o, const struct defect *d);
+
+/* The parts of it: sarif.c, junit.c, story.c */
+json_t *output_sarif(const struct output *o);
+void output_junit(const struct output *o, struct buf *out);
+CAROL_MUST_CHECK int output_report(const struct output *o, const struct defect *d,
+                                   const char *stack, struct buf *out, struct err *e);
+/* The ancestors of a crash, from the seed on, and what each step added. */
+CAROL_MUST_CHECK int output_lineage(const struct output *o, int64_t crash, struct buf *out,
+                                    struct err *e);
+
+#endif

@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+"""carol report: the numbers on the page against the record and the other verbs, several campaigns, bad records, and the
+page in a real browser.  The campaigns are simulated or played on fakes: no fuzzer runs.
+
+    report.py CAROL RECORDS
+"""
+import html
+import itertools
+import json
+import re
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+import browser
+from campaign_kit import Carol, Tap
+
+CAROL, RECORDS, TAP = Carol(sys.argv[1]), sys.argv[2], Tap()
+TOP = Path(tempfile.mkdtemp(prefix="carol-report-"))
+EVIL = "\"'><script>window.evil=1</script><img src=x onerror=window.evil=1>"
+
+
+class Page(HTMLParser):
+    """Metrics, ids, and tables of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text, self.metrics, self.ids, self.cells, self.at, self.loads = text, {}, [], {}, "", []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        a = dict(attrs)
+        if "id" in a:
+            self.ids.append(a["id"])
+        if tag == "section":
+            self.at = a["id"]
+        if tag == "data":
+            self.metrics.setdefault((a["data-metric"], a.get("data-of")), set()).add(a["value"])
+        if tag in ("script", "img", "iframe", "link") and (a.get("src") or a.get("href", "data:,") != "data:,"):
+            self.loads.append(a)
+
+    def rows(self, section):
+        part = re.search(rf'<section id="{section}".*?</section>', self.text, re.S).group(0)
+        return [[html.unescape(re.sub("<[^>]*>", "", c)).strip() for c in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.S)]
+                for row in re.findall(r"<tr[^>]*>(.*?)</tr>", part, re.S)]
+
+
+def report(*outs, page="page.html"):
+    code, text = CAROL.run("report", *outs, "-o", TOP / page)
+    if code:
+        raise AssertionError(f"carol report: {code} {text}")
+    return Page((TOP / page).read_text(encoding="utf-8"))
+
+
+def ask(*args):
+    code, text = CAROL.run(*args, "--json")
+    return json.loads(text) if code == 0 else {"code": code, "text": text}
+
+
+def simulate(out, *options):
+    code, text = CAROL.run("sim", "ensemble", "-p", "1", "-o", out, *options)
+    if code:
+        raise AssertionError(text)
+    return out
+
+
+# --- the record, read independently ------------------------------------------------------------------
+def unpack(data):
+    edges, at, shift, value = [], -1, 0, 0
+    for byte in data or b"":
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            at = value if at < 0 else at + value
+            edges.append(at)
+            shift = value = 0
+    return edges
+
+
+class Record:
+    def __init__(self, out):
+        db = sqlite3.connect(f"file:{out}/carol.db?mode=ro", uri=True)
+        settings = dict(db.execute("SELECT key, value FROM settings"))
+        self.arms = settings["fuzzers"].split(",")
+        self.turns = {t: (arm, rnd) for t, arm, rnd in db.execute("SELECT id, arm, round FROM turns")}
+        self.seeds = {i: (turn, parent, unpack(e), state) for i, turn, parent, e, state in
+                      db.execute("SELECT id, turn, parent, edges, state FROM seeds")}
+        self.first, self.by, self.seed_of = {}, {}, {}
+        for i, (turn, _, edges, state) in sorted(self.seeds.items(), key=lambda s: (self.round(s[1][0]), s[0])):
+            if turn is not None and not self.turns[turn][1] or state != 2:
+                continue
+            arm = None if turn is None else self.turns[turn][0]
+            for edge in edges:
+                if edge not in self.first:
+                    self.first[edge], self.seed_of[edge] = arm, i
+                if arm is not None:
+                    self.by.setdefault(edge, set()).add(arm)
+
+    def round(self, turn):
+        return -1 if turn is None else self.turns[turn][1]
+
+    def arm_of(self, seed):
+        turn = self.seeds[seed][0]
+        return None if turn is None else self.turns[turn][0]
+
+    def finders(self):
+        found = [e for e, arm in self.first.items() if arm is not None]
+        return [[name, str(sum(self.first[e] == a for e in found)), str(sum(self.by[e] == {a} for e in found)),
+                 str(sum(a in self.by[e] and len(self.by[e]) > 1 for e in found))] for a, name in enumerate(self.arms)]
+
+    def matrix(self):
+        grid = [[0] * (len(self.arms) + 2) for _ in self.arms]
+        for seed, (turn, parent, _, _) in self.seeds.items():
+            if turn is None or not self.turns[turn][1]:
+                continue
+            source = self.arm_of(parent) if parent else -1
+            grid[self.arm_of(seed)][len(self.arms) + 1 if source == -1 else len(self.arms) if source is None else source] += 1
+        return [[name] + [f"{n:,}" if n else "" for n in row] for name, row in zip(self.arms, grid)]
+
+    def chain(self, seed):
+        steps = []
+        while seed:
+            steps.insert(0, seed)
+            seed = self.seeds[seed][1]
+        return steps
+
+
+# --- numbers ------------------------------------------------------------------------------------------
+def equal(shown, want):
+    return all(abs(float(v) - want) <= 1e-8 * max(1, abs(want)) for v in shown)
+
+
+def numbers(out, page):
+    status, wrong = ask("status", out), []
+    shown = ["elapsed_s", "budget_s", "turns", "edges", "edges_total", "seed_edges", "seeds", "crashes", "hangs", "execs",
+             "execs_per_s"]
+    values = [((k, None), status[k]) for k in shown]
+    values += [((k, name), row[k]) for name, row in status["fuzzers"].items()
+               for k in ("turns", "share", "first_edges", "last_reward", "taken", "offered", "exports", "crashes")]
+    values += [((k, str(i)), row[k]) for i, row in enumerate(status["slots"]) for k in ("fuzz_s", "start_s", "eval_s", "idle_s")]
+    wrong = [(key, page.metrics.get(key), want) for key, want in values if not equal(page.metrics.get(key) or {"nan"}, want)]
+    TAP.ok(not wrong and len(values) > 60, "the numbers on the page are those of carol status", wrong[:5])
+
+
+def choices(out, page):
+    said, n = ask("explain", out), ask("status", out)["turns"]
+    TAP.ok(equal(page.metrics[("explored", None)], said["exploration"]["choices"]), "explored choices are those of carol explain")
+    shown = sorted(float(v) for v in page.metrics[("influence", None)])
+    want = sorted({row["share"] for row in said["influence"]})
+    TAP.ok(len(shown) == len(want) and all(abs(a - b) < 1e-8 for a, b in zip(shown, want)), "so is the influence of the signals",
+           (shown, want))
+    turns = dict(re.findall(r'<details data-turn="(\d+)"(?: data-whole)?>(.*?)</details>', page.text, re.S))
+    TAP.ok(len(turns) == n == len(set(turns)), "every decision is listed once", (len(turns), n))
+    wrong = [t for t in (1, n // 2, n) if ask("explain", out, "--turn", t)["why"] not in html.unescape(turns[str(t)])]
+    TAP.ok(not wrong, "a turn opens into the reason that carol explain gives", wrong)
+
+
+def discoveries(out, page, what):
+    record = Record(out)
+    want = record.finders() if any(arm is not None for arm in record.first.values()) else []
+    TAP.ok(page.rows("finders")[1:] == want, f"{what}: who found which edges", (page.rows("finders")[1:], want))
+    want = record.matrix() if any(turn > 0 and rnd for turn, (_, rnd) in record.turns.items()) else []
+    TAP.ok(page.rows("imports")[1:] == want, f"{what}: who built on whom", (page.rows("imports")[1:], want))
+
+
+# --- several campaigns ---------------------------------------------------------------------------------
+def exact_p(x, y):
+    pooled, n, m = x + y, len(x), len(y)
+
+    def far(group):
+        inside = [pooled[i] for i in group]
+        rest = [pooled[i] for i in range(n + m) if i not in group]
+        return abs(sum((a > b) + (a == b) / 2 for a in inside for b in rest) - n * m / 2)
+    want = far(range(n))
+    deals = [far(g) for g in itertools.combinations(range(n + m), n)]
+    return sum(d >= want - 1e-9 for d in deals) / len(deals)
+
+
+def several():
+    top = simulate(TOP / "many", "-s", "equal,contextual", "--campaigns", "4", "--turns", "150", "-j", "2", "--edges", "1500",
+                   "--hardness", "5m")
+    outs = sorted(p.parent for p in Path(top).rglob("carol.db"))
+    page = report(*outs, page="many.html")
+    by = {}
+    for out in outs:
+        scheduler = ask("explain", out)["scheduler"]
+        by.setdefault(scheduler, []).append(ask("status", out)["edges"])
+    rows = {row[0]: row for row in page.rows("compare") if len(row) == 10}
+    names = [n for n in rows if n in by]
+    first = by[names[0]]
+    wrong = [n for n in by if n not in rows or float(rows[n][2]) != float(f"{statistics.median(by[n]):.4g}") or rows[n][1] != "4"]
+    TAP.ok(len(outs) == 8 and not wrong, "trials are grouped by what their campaigns differ in, with medians", (rows, by))
+    x = by[names[1]]
+    a12 = sum((a > b) + (a == b) / 2 for a in x for b in first) / len(x) / len(first)
+    TAP.ok(rows[names[1]][4].startswith(f"{a12:.2f} ") and float(rows[names[1]][5]) == float(f"{exact_p(x, first):.3g}"),
+           "A12 and p are those of the definition", (rows[names[1]], a12, exact_p(x, first)))
+    TAP.ok(len(page.ids) == len(set(page.ids)), "no id is on the page twice",
+           [i for i in page.ids if page.ids.count(i) > 1][:9])
+    return TOP / "many.html"
+
+
+# --- bad records ---------------------------------------------------------------------------------------
+def copy(out, name, *statements):
+    to = TOP / name
+    to.mkdir()
+    shutil.copy(out / "carol.db", to)
+    db = sqlite3.connect(to / "carol.db")
+    for statement in statements:
+        db.execute(*statement) if isinstance(statement, tuple) else db.execute(statement)
+    db.commit()
+    db.close()
+    return to
+
+
+def odd_records(out):
+    no_turns = copy(out, "no-turns", "DELETE FROM decisions", "DELETE FROM imports", "DELETE FROM entries", "DELETE FROM crashes",
+                    "DELETE FROM seeds WHERE turn IS NOT NULL", "DELETE FROM turns", "DELETE FROM learner")
+    page = report(no_turns)
+    TAP.ok("No turn has been completed yet" in page.text and "<svg" not in page.text.split('id="settings"')[0],
+           "a campaign without turns has a page that says so")
+    page = report(simulate(TOP / "one", "-k", "1", "-s", "rate", "--campaigns", "1", "--turns", "60", "-j", "1", "--edges", "1000"))
+    TAP.ok(len(page.rows("finders")) == 2, "one fuzzer")
+    crowd = simulate(TOP / "crowd", "-k", "64", "-s", "contextual", "--campaigns", "1", "--turns", "400", "--edges", "3000")
+    page = report(crowd)
+    TAP.ok(len(page.rows("finders")) == 65 and len(page.text) < 3e6, "64 fuzzers", len(page.text))
+    discoveries(crowd, page, "64 fuzzers")
+    made = TOP / "records"
+    subprocess.run([RECORDS, str(made)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
+    for name in sorted(p.parent for p in made.rglob("carol.db"))[:8]:
+        page = report(name, page="killed.html")
+        discoveries(name, page, f"killed and resumed, {name.parent.name}")
+
+
+def evil_record(out):
+    names = sqlite3.connect(out / "carol.db").execute("SELECT value FROM settings WHERE key = 'fuzzers'").fetchone()[0]
+    return copy(out, "<b>evil", ("UPDATE seeds SET name = ?", (EVIL,)), ("UPDATE crashes SET name = ?", (EVIL,)),
+                ("UPDATE settings SET value = ? WHERE key = 'fuzzers'", (EVIL.replace(",", "") + names[names.index(","):],)),
+                ("UPDATE settings SET value = ? WHERE key IN ('target', 'dict', 'seeds', 'host.name')", (EVIL,)))
+
+
+def refusals(out):
+    (TOP / "empty").mkdir()
+    for what, args, code, words in [
+            ("no campaign", [], 2, "which campaign?"), ("a directory that is none", [TOP / "none", "-o", TOP / "x.html"], 2, "none"),
+            ("one without a record", [TOP / "empty", "-o", TOP / "x.html"], 2, "empty"),
+            ("a directory as the page", [out, "-o", TOP], 2, "is a directory"),
+            ("a page where nothing can be written", [out, "-o", TOP / "no" / "x.html"], 3, "x.html"),
+            ("several without a page", [out, out], 2, "-o FILE.html")]:
+        got, text = CAROL.run("report", *args)
+        TAP.ok(got == code and text.startswith("carol: ") and words in text, f"refused: {what}", f"{got} {text}")
+
+
+# --- in the browser --------------------------------------------------------------------------------------
+def looks(b, path, what):
+    b.fetched()
+    b.errors()
+    b.open(path.as_uri())
+    fetched = [a for a in b.fetched() if not a.startswith(("data:", path.as_uri()))]
+    TAP.ok(not b.errors() and not fetched, f"{what}: no complaint on the console, nothing fetched", (b.errors(), fetched))
+
+
+def wide(b, path):
+    b.open(path.as_uri())
+    text = b.run("return document.body.innerText")
+    missing = [w for w in ("At a glance", "Coverage over time", "Who found what", "Every decision", "aflpp") if w not in text]
+    TAP.ok(not missing and b.run("return Array.from(document.querySelectorAll('.time svg.plot')).every(s => "
+                                 "s.getBoundingClientRect().height > 100)"), "text and figures are there", missing)
+    for width in (1200, 400):
+        b.size(width, 900)
+        over = b.run("return document.documentElement.scrollWidth - innerWidth")
+        small = b.run("return Array.from(document.querySelectorAll('#coverage svg text')).filter(t => getComputedStyle(t).display "
+                      "!== 'none').map(t => t.getBoundingClientRect().height).filter(h => h < 9).length")
+        TAP.ok(over <= 0 and small == 0, f"at {width} px nothing sticks out and no label is tiny", (over, small))
+    b.size(1200, 900)
+    colours = []
+    for scheme in ("light", "dark"):
+        b.media("", scheme)
+        colours.append(b.run("const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]"))
+    TAP.ok(colours[0] != colours[1], "dark and light", colours)
+    b.media("print")
+    TAP.ok(b.run("return getComputedStyle(document.querySelector('nav')).display") == "none", "in print the navigation is gone")
+    b.media("", "light")
+
+
+def keyboard(b, path):
+    b.open(path.as_uri())
+    b.run("document.querySelector('#coverage button.key').focus()")
+    before = b.run("return document.querySelectorAll('svg .a0.off').length")
+    b.keys(" ")
+    after = b.run("return document.querySelectorAll('svg .a0.off').length")
+    pressed = b.run("return document.querySelector('#shares button.key').getAttribute('aria-pressed')")
+    TAP.ok(before == 0 and after > 0 and pressed == "false", "a key switches a fuzzer off in every figure", (before, after, pressed))
+    b.run("document.querySelector('#coverage svg.plot').focus()")
+    told = b.run("return document.querySelector('.moment output').textContent")
+    b.keys("\ue012\ue012\ue012")  # left
+    moved = b.run("return document.querySelector('.moment output').textContent")
+    TAP.ok(told and moved and told != moved, "arrows move through time", (told, moved))
+    box = b.run("return document.querySelector('#coverage .area').getAttribute('viewBox')")
+    b.keys("+")
+    zoomed = b.run("return Array.from(document.querySelectorAll('.area')).map(a => a.getAttribute('viewBox').split(' ')[2])")
+    TAP.ok(len(set(zoomed)) == 1 and float(zoomed[0]) < float(box.split()[2]) * 0.6, "+ zooms all figures of time", (box, zoomed))
+    b.keys("0")
+    whole = b.run("return document.querySelector('#coverage .area').getAttribute('viewBox')")
+    TAP.ok([float(v) for v in whole.split()] == [float(v) for v in box.split()], "0 shows the whole time again", (whole, box))
+    stops = b.run("return Array.from(document.querySelectorAll('a[href], button, input, select, summary, [tabindex]')).filter("
+                  "e => e.tabIndex < 0).length")
+    TAP.ok(stops == 0, "everything that does something can be reached by key", stops)
+
+
+def lineage(b, out, path):
+    record = Record(out)
+    edges = sorted((e for e, arm in record.first.items() if arm is not None), key=lambda e: -len(record.chain(record.seed_of[e])))
+    b.open(path.as_uri())
+    wrong = []
+    for edge in edges[:1] + edges[len(edges) // 2:len(edges) // 2 + 1]:
+        got = b.run("const i = document.querySelector('.pick input'); i.value = arguments[0]; i.dispatchEvent(new Event('input')); "
+                    "return Array.from(document.querySelectorAll('.steps li:not([hidden])')).map(l => Number(l.id.slice(1)))", str(edge))
+        want = record.chain(record.seed_of[edge])
+        wrong += [] if got == want else [(edge, got, want)]
+    TAP.ok(len(record.chain(record.seed_of[edges[0]])) > 3 and not wrong, "an edge's lineage is its chain of inputs", wrong)
+
+
+def in_browser(out, page, evil, day, many):
+    if not browser.is_here():
+        TAP.skip("pages in a browser", "chromium or chromium-driver is not installed")
+        return
+    with browser.Browser() as b:
+        for path, what in ((page, "a campaign"), (many, "several campaigns"), (day, "a day"), (evil, "evil names")):
+            looks(b, path, what)
+        b.open(evil.as_uri())
+        TAP.ok(b.run("return window.evil === undefined && document.body.innerText.includes('<script>window.evil')"),
+               "what looks like a script in a name is shown and not run")
+        wide(b, page)
+        keyboard(b, page)
+        lineage(b, out, page)
+
+
+def main():
+    out = simulate(TOP / "out", "-s", "contextual", "--campaigns", "1", "--turns", "600", "-j", "3", "--edges", "2500", "--hardness", "20m")
+    page = report(out)
+    TAP.ok(not page.loads and len(page.ids) == len(set(page.ids)), "the page loads nothing, and no id is there twice", page.loads)
+    TAP.ok((TOP / "page.html").read_bytes() == (report(out, page="again.html") and (TOP / "again.html").read_bytes()),
+           "the same record gives the same bytes")
+    numbers(out, page)
+    choices(out, page)
+    discoveries(out, page, "a campaign")
+    many = several()
+    odd_records(out)
+    refusals(out)
+    evil = evil_record(out)
+    report(evil, page="evil.html")
+    day = simulate(TOP / "day", "-s", "contextual", "--campaigns", "1")
+    text = report(day, page="day.html").text
+    TAP.ok(len(text) < 3e6 and len(re.findall("<details data-turn", text)) == ask("status", day)["turns"] > 4000,
+           "a day of 4,320 decisions is a page under 3 MB with all of them", len(text))
+    report(out)
+    in_browser(out, TOP / "page.html", TOP / "evil.html", TOP / "day.html", many)
+    TAP.tidy(TOP)
+
+
+main()
+sys.exit(TAP.done())

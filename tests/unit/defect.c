@@ -1,0 +1,208 @@
+/* defect: rows of triage are kept once per crash, beside a campaign that runs, and fold into defects. */
+#include "store_kit.h"
+
+#include "triage/defect.h"
+
+/* Crashes "a", "bb", ... found in turn 1 by arm 1, each a nanosecond after the one before. */
+static void have_crashes(struct store *s, int n)
+{
+    static const char *const text[] = {"a", "bb", "ccc", "dddd", "eeeee", "ffffff"};
+    struct store_fact facts[] = {{"fuzzers", "aflpp,honggfuzz"}, {"triage.build", "B"}};
+    OK(store_put(s, facts, 2, &oops));
+    struct store_turn t = begun(s, 1, 0);
+    struct store_find x[6];
+    for (int i = 0; i < n; i++) {
+        x[i] = find(text[i]);
+        x[i].kind = STORE_FIND_CRASH;
+        x[i].found_ns = 100 + i;
+    }
+    OK(store_turn_park(s, &t, x, (size_t)n, NULL, &oops));
+}
+
+static struct store_triage row(int64_t crash, const char *defect)
+{
+    return (struct store_triage){.crash = crash,
+                                 .build = "B",
+                                 .outcome = TRIAGE_CRASH,
+                                 .defect = defect,
+                                 .function = "parse",
+                                 .file = "p.c",
+                                 .line = 7,
+                                 .fault = "null-pointer read",
+                                 .entry = "load",
+                                 .access = "read",
+                                 .bytes = 4,
+                                 .address = "0x8",
+                                 .cwe = 476,
+                                 .asan_runs = 1,
+                                 .asan_hits = 1,
+                                 .plain_runs = 5,
+                                 .plain_hits = 5,
+                                 .plain_signal = 11,
+                                 .why = "",
+                                 .report = "==1==ERROR"};
+}
+
+static struct defects loaded(struct store *s)
+{
+    struct defects d;
+    OK(defects_load(&d, s, &oops));
+    return d;
+}
+
+static void rows_with_one_bucket_are_one_defect(void **state)
+{
+    struct fixture *f = *state;
+    have_crashes(f->s, 3);
+    for (int64_t i = 1; i <= 3; i++) {
+        struct store_triage t = row(i, i == 3 ? "y" : "x");
+        OK(store_triage_put(f->s, &t, &oops));
+    }
+    struct defects d = loaded(f->s);
+    assert_int_equal(d.n, 2);
+    assert_int_equal(d.confirmed, 2);
+    assert_int_equal(d.waiting, 0);
+    assert_string_equal(d.v[0].id, "x");
+    assert_int_equal(d.v[0].inputs, 2);
+    assert_int_equal(d.v[0].by[1], 2);
+    assert_string_equal(d.v[0].found_by, "honggfuzz");
+    assert_int_equal(d.v[0].first_seen_ns, 100);
+    assert_int_equal(d.v[0].best, 1); /* the smaller one */
+    assert_string_equal(d.v[0].function, "parse");
+    assert_string_equal(defect_class(&d.v[0]), "crash");
+    defects_free(&d);
+}
+
+static void the_worst_run_gives_the_class_and_the_surest_the_input(void **state)
+{
+    struct fixture *f = *state;
+    have_crashes(f->s, 3);
+    struct store_triage t[3] = {row(1, "x"), row(2, "x"), row(3, "x")};
+    t[0].plain_hits = 2; /* flaky */
+    t[1].withheld = true;
+    t[1].access = "write";
+    t[1].cwe = 787;
+    t[1].plain_hits = 0;
+    t[1].why = "only the sanitizer sees it";
+    for (int i = 0; i < 3; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+    struct defects d = loaded(f->s);
+    assert_int_equal(d.n, 1);
+    assert_string_equal(defect_class(&d.v[0]), "withheld");
+    assert_int_equal(d.v[0].cwe, 787);
+    assert_int_equal(d.v[0].worst, 2);
+    assert_int_equal(d.v[0].best, 3);
+    assert_true(d.v[0].confirmed);
+    assert_string_equal(d.v[0].why, "");
+    defects_free(&d);
+}
+
+static void rows_of_other_builds_and_of_no_defect_do_not_count(void **state)
+{
+    struct fixture *f = *state;
+    have_crashes(f->s, 5);
+    struct store_triage t[4] = {row(1, "x"), row(2, ""), row(3, ""), row(4, "z")};
+    t[0].build = "older";
+    t[1].outcome = TRIAGE_SLOW;
+    t[2].outcome = TRIAGE_CLEAN;
+    t[3].plain_hits = 3;
+    t[3].why = "3 of 5";
+    for (int i = 0; i < 4; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+    struct defects d = loaded(f->s);
+    assert_int_equal(d.n, 1);
+    assert_false(d.v[0].confirmed);
+    assert_string_equal(d.v[0].why, "3 of 5");
+    assert_int_equal(d.slow, 1);
+    assert_int_equal(d.clean, 1);
+    assert_int_equal(d.rows, 3);
+    assert_int_equal(d.waiting, 2); /* the older one, and the one never run */
+    json_t *o = defects_json(&d, "OUT");
+    assert_int_equal(json_array_size(json_object_get(o, "defects")), 0);
+    assert_int_equal(json_array_size(json_object_get(o, "unconfirmed")), 1);
+    json_decref(o);
+    defects_free(&d);
+}
+
+static int count_crash(void *arg, const struct store_crash *c, struct err *e)
+{
+    (void)e;
+    *(int64_t *)arg = *(int64_t *)arg * 10 + c->id;
+    return 0;
+}
+
+static int keep_minimised(void *arg, const struct store_minimised *m, struct err *e)
+{
+    (void)e;
+    buf_printf(arg, "%s %s %lld %.*s;", m->defect, m->build, (long long)m->crash, (int)m->size,
+               (const char *)m->data);
+    return 0;
+}
+
+/* A second connection, as `carol triage` has it while the campaign's writer lives. */
+static void a_second_writer_leaves_rows(void **state)
+{
+    struct fixture *f = *state;
+    struct store *second;
+    struct buf b = BUF_INIT(1000);
+    have_crashes(f->s, 3);
+    OK(store_open(&second, f->dir, STORE_TRIAGE, &oops));
+    struct store_triage t = row(2, "x");
+    OK(store_triage_put(second, &t, &oops));
+    t.report = "again";
+    OK(store_triage_put(second, &t, &oops)); /* in place of the first */
+    struct store_minimised m = {.defect = "x", .build = "B", .crash = 2, .data = "b", .size = 1};
+    OK(store_minimised_put(second, &m, &oops));
+    store_close(second);
+    int64_t left = 0;
+    OK(store_untriaged(f->s, "B", 0, count_crash, &left, &oops));
+    assert_int_equal(left, 13);
+    left = 0;
+    OK(store_untriaged(f->s, "other", 1, count_crash, &left, &oops));
+    assert_int_equal(left, 23);
+    char *text;
+    OK(store_triage_report(f->s, 2, &text, &oops));
+    assert_string_equal(text, "again");
+    free(text);
+    OK(store_triage_report(f->s, 1, &text, &oops));
+    assert_null(text);
+    OK(store_minimised(f->s, keep_minimised, &b, &oops));
+    assert_string_equal(b.p, "x B 2 b;");
+    buf_free(&b);
+    struct defects d = loaded(f->s);
+    assert_true(d.v[0].minimised);
+    assert_int_equal(d.v[0].minimised_size, 1);
+    defects_free(&d);
+}
+
+static void it_brings_an_older_record_up_to_date_when_nobody_writes(void **state)
+{
+    struct fixture *f = *state;
+    struct store *second;
+    struct err e = {0};
+    have_crashes(f->s, 1);
+    kit_exec(f->dir, "DROP TABLE triage; DROP TABLE minimised; PRAGMA user_version = 3");
+    assert_int_equal(store_open(&second, f->dir, STORE_TRIAGE, &e), -EBUSY);
+    store_close(f->s);
+    f->s = NULL;
+    assert_int_not_equal(store_open(&second, f->dir, STORE_READ, &e), 0);
+    assert_non_null(strstr(e.msg, "carol triage"));
+    OK(store_open(&second, f->dir, STORE_TRIAGE, &oops));
+    struct store_triage t = row(1, "x");
+    OK(store_triage_put(second, &t, &oops));
+    store_close(second);
+    OK(store_open(&f->s, f->dir, STORE_RESUME, &oops)); /* the lock is free again */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rows_with_one_bucket_are_one_defect),
+        TEST(the_worst_run_gives_the_class_and_the_surest_the_input),
+        TEST(rows_of_other_builds_and_of_no_defect_do_not_count),
+        TEST(a_second_writer_leaves_rows),
+        TEST(it_brings_an_older_record_up_to_date_when_nobody_writes),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
