@@ -1,9 +1,9 @@
-/* arrival: when is each bug triggered first, by which contender?  From the results of `carol bench run`; a campaign's own
- * record does not know which bug an input triggers. */
+/* arrival: when is each bug triggered first, by which contender?  From the results of `carol bench run`, or from the defects
+ * of campaigns that triage looked at: a record alone does not know which bug an input triggers. */
 #include "analyze/analyze.h"
+#include "analyze/first.h"
 #include "base/die.h"
 #include "base/fs.h"
-#include "bench/outcome.h"
 #include "stats/holm.h"
 #include "stats/ranks.h"
 #include "stats/series.h"
@@ -13,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { NEVER, EVERYWHERE, DIFFERING };
-static const char *const kinds[] = {"never", "everywhere", "differing"};
+enum kind { EVERYWHERE, DIFFERING };
+static const char *const kinds[] = {"everywhere", "differing"};
 
 /* One bug under one contender. */
 struct times {
     size_t triggered, trials;
-    double median;    /* CPU seconds; NaN: less than half triggered it */
+    double median;    /* seconds; NaN: less than half triggered it */
+    double part;      /* the same in percent of a campaign */
     double p, p_holm; /* log-rank against the reference; Holm over the bugs of the target */
 };
 
@@ -31,47 +32,59 @@ struct bug_row {
 };
 
 struct table_of {
-    struct outcome o;
+    struct firsts f;
     size_t reference;
     struct bug_row *rows;
     size_t n, cap;
 };
 
-static const struct bug_result *find_bug(const struct result *r, const char *id)
-{
-    for (size_t i = 0; i < r->n_bugs; i++)
-        if (strcmp(r->bugs[i].id, id) == 0)
-            return &r->bugs[i];
-    return NULL;
-}
-
-/* When each campaign of a contender triggered the bug; censored where it did not. */
-static size_t lifetimes(const struct outcome *o, size_t target, size_t contender, const char *id,
+/* When each trial of a contender triggered the bug; censored where it did not. */
+static size_t lifetimes(const struct firsts *f, const struct bug_row *row, size_t contender,
                         struct lifetime *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < o->n; i++) {
-        const struct result *r = &o->results[i];
-        const struct bug_result *b = find_bug(r, id);
-        if (!b || strcmp(r->target, o->targets.v[target]) != 0 ||
-            strcmp(r->contender, o->contenders.v[contender]) != 0)
+    for (size_t i = 0; i < f->n_trials; i++) {
+        const struct trial *t = &f->trials[i];
+        if (t->target != row->target || t->contender != contender || !t->known)
             continue;
-        bool did = b->triggered.exec > 0;
-        out[n++] = (struct lifetime){did ? b->triggered.cpu_s : r->budget_s, did};
+        out[n] = (struct lifetime){t->length_s, false};
+        for (size_t k = 0; k < f->n; k++)
+            if (f->v[k].trial == i && strcmp(f->v[k].bug, row->id) == 0)
+                out[n] = (struct lifetime){f->v[k].at_s, true};
+        n++;
     }
     return n;
 }
 
-static void compare(const struct table_of *t, const struct bug_row *row, size_t contender,
-                    struct lifetime *room)
+/* Of one target and contender: how long a trial is. */
+static double length_of(const struct firsts *f, size_t target, size_t contender)
+{
+    double length = NAN;
+    for (size_t i = 0; i < f->n_trials; i++)
+        if (f->trials[i].target == target && f->trials[i].contender == contender)
+            length = fmax(isnan(length) ? 0 : length, f->trials[i].length_s);
+    return length;
+}
+
+static void time_bug(const struct table_of *t, const struct bug_row *row, size_t contender,
+                     struct lifetime *room)
 {
     struct times *c = &row->by[contender];
-    struct lifetime *other = room + t->o.n;
+    struct lifetime *other = room + t->f.n_trials;
     struct logrank lr;
-    size_t n = lifetimes(&t->o, row->target, contender, row->id, room);
-    size_t m = lifetimes(&t->o, row->target, t->reference, row->id, other);
-    c->p = NAN;
-    if (contender == t->reference || !n || !m)
+    struct km km;
+    size_t n = lifetimes(&t->f, row, contender, room);
+    size_t m = lifetimes(&t->f, row, t->reference, other);
+    *c = (struct times){.trials = n, .median = NAN, .part = NAN, .p = NAN, .p_holm = NAN};
+    if (!n)
+        return;
+    for (size_t i = 0; i < n; i++)
+        c->triggered += room[i].event;
+    stats_km(room, n, &km);
+    c->median = stats_km_median(&km);
+    c->part = 100 * c->median / length_of(&t->f, row->target, contender);
+    km_free(&km);
+    if (contender == t->reference || !m)
         return;
     stats_logrank(other, m, room, n, &lr);
     c->p = lr.p;
@@ -79,46 +92,51 @@ static void compare(const struct table_of *t, const struct bug_row *row, size_t 
 
 static enum kind kind_of(const struct table_of *t, const struct bug_row *row)
 {
-    bool all = true, any = false, same = true;
+    bool same = true, all = true;
     const struct times *first = NULL;
-    for (size_t k = 0; k < t->o.contenders.n; k++) {
+    for (size_t k = 0; k < t->f.contenders.n; k++) {
         const struct times *c = &row->by[k];
         if (!c->trials)
             continue;
+        if (!first)
+            first = c;
+        same &= c->triggered * first->trials == first->triggered * c->trials;
         all &= c->triggered == c->trials;
-        any |= c->triggered > 0;
-        same &= !first || c->triggered * first->trials == first->triggered * c->trials;
-        first = first ? first : c;
     }
-    return !any ? NEVER : all ? EVERYWHERE : same && t->o.contenders.n > 1 ? EVERYWHERE : DIFFERING;
+    return all || (same && t->f.contenders.n > 1) ? EVERYWHERE : DIFFERING;
 }
 
-static void add_bug(struct table_of *t, size_t target, const char *id, struct lifetime *room)
+static bool is_new(const struct table_of *t, const struct first_trigger *v)
 {
-    struct bug_row row = {.target = target, .id = id};
-    row.by = xcalloc(t->o.contenders.n, sizeof *row.by);
-    for (size_t k = 0; k < t->o.contenders.n; k++) {
-        row.by[k].median =
-            outcome_bug_median(&t->o, target, k, id, &row.by[k].triggered, &row.by[k].trials);
-        compare(t, &row, k, room);
-    }
-    row.kind = kind_of(t, &row);
-    XGROW(t->rows, t->n, t->cap);
-    t->rows[t->n++] = row;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->rows[i].target == v->target && strcmp(t->rows[i].id, v->bug) == 0)
+            return false;
+    return true;
 }
 
-/* Every bug of every target, as the first result of the target lists them. */
+static int by_target_and_name(const void *a, const void *b)
+{
+    const struct bug_row *x = a, *y = b;
+    return x->target != y->target ? (x->target < y->target ? -1 : 1) : strcmp(x->id, y->id);
+}
+
+/* Every bug that some trial triggers. */
 static void gather(struct table_of *t)
 {
-    struct lifetime *room = xcalloc(2 * t->o.n, sizeof *room);
-    for (size_t target = 0; target < t->o.targets.n; target++) {
-        const struct result *r = NULL;
-        for (size_t i = 0; i < t->o.n && !r; i++)
-            if (strcmp(t->o.results[i].target, t->o.targets.v[target]) == 0)
-                r = &t->o.results[i];
-        for (size_t b = 0; r && b < r->n_bugs; b++)
-            add_bug(t, target, r->bugs[b].id, room);
+    struct lifetime *room = xcalloc(2 * t->f.n_trials, sizeof *room);
+    for (size_t i = 0; i < t->f.n; i++) {
+        if (!is_new(t, &t->f.v[i]))
+            continue;
+        struct bug_row row = {.target = t->f.v[i].target, .id = t->f.v[i].bug};
+        row.by = xcalloc(t->f.contenders.n, sizeof *row.by);
+        for (size_t k = 0; k < t->f.contenders.n; k++)
+            time_bug(t, &row, k, room);
+        row.kind = kind_of(t, &row);
+        XGROW(t->rows, t->n, t->cap);
+        t->rows[t->n++] = row;
     }
+    if (t->n)
+        qsort(t->rows, t->n, sizeof *t->rows, by_target_and_name);
     free(room);
 }
 
@@ -126,11 +144,10 @@ static void gather(struct table_of *t)
 static void correct(struct table_of *t)
 {
     double *p = xcalloc(2 * t->n + 1, sizeof *p), *adjusted = p + t->n;
-    for (size_t target = 0; target < t->o.targets.n; target++)
-        for (size_t k = 0; k < t->o.contenders.n; k++) {
+    for (size_t target = 0; target < t->f.targets.n; target++)
+        for (size_t k = 0; k < t->f.contenders.n; k++) {
             for (size_t i = 0; i < t->n; i++)
-                p[i] = t->rows[i].target == target && t->rows[i].kind != NEVER ? t->rows[i].by[k].p
-                                                                               : NAN;
+                p[i] = t->rows[i].target == target ? t->rows[i].by[k].p : NAN;
             stats_holm_fields(p, adjusted, t->n, sizeof *p);
             for (size_t i = 0; i < t->n; i++)
                 if (t->rows[i].target == target)
@@ -144,24 +161,24 @@ static void put_bugs(const struct table_of *t, struct grids *out)
     static const struct grid_column columns[] = {
         {"target", GRID_TEXT},    {"bug", GRID_TEXT},        {"kind", GRID_TEXT},
         {"contender", GRID_TEXT}, {"campaigns", GRID_COUNT}, {"triggered", GRID_COUNT},
-        {"median_cpu_s", 1},      {"budget_pct", 1},         {"p", GRID_P},
+        {"median_s", 1},          {"campaign_pct", 1},       {"p", GRID_P},
         {"p_holm", GRID_P}};
     struct grid *g = grid_add(out, "arrival", GRID_COLUMNS(columns),
-                              "CPU time to the first trigger of each bug");
-    g->drawn = "budget_pct";
+                              "%s to the first trigger of each bug", t->f.clock);
+    g->drawn = "campaign_pct";
     for (size_t i = 0; i < t->n; i++)
-        for (size_t k = 0; k < t->o.contenders.n && t->rows[i].kind != NEVER; k++) {
+        for (size_t k = 0; k < t->f.contenders.n; k++) {
             const struct times *c = &t->rows[i].by[k];
             if (!c->trials)
                 continue;
-            grid_text(g, "%s", t->o.targets.v[t->rows[i].target]);
+            grid_text(g, "%s", t->f.targets.v[t->rows[i].target]);
             grid_text(g, "%s", t->rows[i].id);
             grid_text(g, "%s", kinds[t->rows[i].kind]);
-            grid_text(g, "%s", t->o.contenders.v[k]);
+            grid_text(g, "%s", t->f.contenders.v[k]);
             grid_count(g, c->trials);
             grid_count(g, c->triggered);
             grid_real(g, c->median);
-            grid_real(g, 100 * c->median / t->o.budget_s);
+            grid_real(g, c->part);
             grid_real(g, c->p);
             grid_real(g, c->p_holm);
         }
@@ -169,7 +186,7 @@ static void put_bugs(const struct table_of *t, struct grids *out)
               "median: Kaplan-Meier, a dash when fewer than half of the campaigns trigger it; p: "
               "log-rank against %s, two-sided; p holm: Holm over the "
               "bugs of the target",
-              t->o.contenders.v[t->reference]);
+              t->f.contenders.v[t->reference]);
     grid_note(g, "everywhere: all contenders trigger it equally often, mostly always; differing: "
                  "they do not; bugs that nobody triggers are left out");
 }
@@ -186,15 +203,15 @@ static void put_summary(const struct table_of *t, struct grids *out)
                                                  {"after_first_quarter", GRID_COUNT},
                                                  {"in_last_quarter", GRID_COUNT}};
     struct grid *g = grid_add(out, "early_late", GRID_COLUMNS(columns),
-                              "when bugs arrive, in percent of the budget");
+                              "when bugs arrive, in percent of a campaign");
     double *v = xcalloc(t->n + 1, sizeof *v);
-    for (int kind = EVERYWHERE; kind <= DIFFERING; kind++)
-        for (size_t k = 0; k < t->o.contenders.n; k++) {
+    for (enum kind kind = EVERYWHERE; kind <= DIFFERING; kind++)
+        for (size_t k = 0; k < t->f.contenders.n; k++) {
             size_t bugs = 0, n = 0, late = 0, last = 0;
             for (size_t i = 0; i < t->n; i++) {
                 const struct times *c = &t->rows[i].by[k];
-                double at = 100 * c->median / t->o.budget_s;
-                if (t->rows[i].kind != (enum kind)kind || !c->trials)
+                double at = c->part;
+                if (t->rows[i].kind != kind || !c->trials)
                     continue;
                 bugs++;
                 late += at > 25;
@@ -204,7 +221,7 @@ static void put_summary(const struct table_of *t, struct grids *out)
             }
             qsort(v, n, sizeof *v, ranks_order);
             grid_text(g, "%s", kinds[kind]);
-            grid_text(g, "%s", t->o.contenders.v[k]);
+            grid_text(g, "%s", t->f.contenders.v[k]);
             grid_count(g, bugs);
             grid_count(g, n);
             grid_real(g, n ? v[0] : NAN);
@@ -214,49 +231,56 @@ static void put_summary(const struct table_of *t, struct grids *out)
             grid_count(g, last);
         }
     free(v);
-    grid_note(g, "medians: bugs whose median falls within the budget; earliest, middle, latest: of "
+    grid_note(g, "medians: bugs whose median falls within a campaign; earliest, middle, latest: of "
                  "those medians; no test: the table above has them");
 }
 
-int analyze_arrival(const struct strv *dirs, struct grids *out, struct err *e)
+/* From one directory of `carol bench run`, or from the defects of campaigns. */
+static int load(struct firsts *f, const struct strv *outs, struct err *e)
+{
+    char *trials = fs_join(outs->v[0], "campaigns");
+    bool bench = outs->n == 1 && fs_is_dir(trials);
+    free(trials);
+    if (bench)
+        return firsts_bench(f, outs->v[0], e);
+    struct study s = {0};
+    int rc = study_open(&s, outs, e);
+    if (rc == 0)
+        rc = firsts_study(f, &s, e);
+    study_free(&s);
+    return rc;
+}
+
+static int check(const struct firsts *f, struct err *e)
+{
+    if (f->n)
+        return 0;
+    return err_usage(
+        e,
+        "no first triggers in these %zu campaigns. A record has crashes, but does not know which "
+        "bug each is: give "
+        "the directory of a 'carol bench run', or look at the crashes first: carol triage OUT",
+        f->n_trials);
+}
+
+int analyze_arrival(const struct strv *outs, struct grids *out, struct err *e)
 {
     struct table_of t = {0};
-    char *trials = fs_join(dirs->v[0], "campaigns");
-    int rc = 0;
-    if (dirs->n > 1)
-        rc = err_usage(
-            e, "arrival compares the contenders of one directory of 'carol bench run': give one");
-    else if (!fs_is_dir(trials))
-        rc = err_usage(e,
-                       "%s is not what 'carol bench run' wrote: it has no results. First triggers "
-                       "come from its oracle; "
-                       "the record of a campaign has crashes, but does not know which bug each is",
-                       dirs->v[0]);
-    else
-        rc = outcome_load(&t.o, dirs->v[0], e);
-    free(trials);
-    if (rc == 0 && !t.o.n)
-        rc = err_usage(e, "%s has no results yet", dirs->v[0]);
+    int rc = load(&t.f, outs, e);
     if (rc == 0)
-        rc = outcome_reference(&t.o, strv_has(&t.o.contenders, "contextual") ? "contextual" : NULL,
-                               &t.reference, e);
+        rc = check(&t.f, e);
     if (rc == 0) {
+        for (size_t k = 0; k < t.f.contenders.n; k++)
+            if (strcmp(t.f.contenders.v[k], "contextual") == 0)
+                t.reference = k;
         gather(&t);
         correct(&t);
-        size_t seen = 0;
-        for (size_t i = 0; i < t.n; i++)
-            seen += t.rows[i].kind != NEVER;
-        if (!seen)
-            rc = err_usage(e, "no bug was triggered in any of the %zu campaigns of %s", t.o.n,
-                           dirs->v[0]);
-        else {
-            put_bugs(&t, out);
-            put_summary(&t, out);
-        }
+        put_bugs(&t, out);
+        put_summary(&t, out);
     }
     for (size_t i = 0; i < t.n; i++)
         free(t.rows[i].by);
     free(t.rows);
-    outcome_free(&t.o);
+    firsts_free(&t.f);
     return rc;
 }

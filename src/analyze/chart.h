@@ -1,5 +1,5 @@
-/* chart: the picture of a table for a page: bars of one column, a bar per row, or lines over several columns, a line per
- * row.  Colours are the page's (report/report.css). */
+/* chart: the picture of a table for a page: bars of one column or of several beside each other, for every row.  Colours are
+ * the page's (report/report.css). */
 #ifndef CAROL_ANALYZE_CHART_H
 #define CAROL_ANALYZE_CHART_H
 

@@ -160,7 +160,8 @@ static char *notes_of(const struct strv *notes, const char *between)
     return buf_take(&b);
 }
 
-static void sheet_of(const struct grid *x, struct sheets *out)
+/* between: what stands between two notes. */
+static void sheet_of(const struct grid *x, const char *between, struct sheets *out)
 {
     char heading[64];
     struct sheet *s = sheet_add(out, x->n_columns, left_columns(x), "%s", x->title);
@@ -173,14 +174,14 @@ static void sheet_of(const struct grid *x, struct sheets *out)
     for (size_t k = 0; k < x->n; k++)
         show_cell(s, &x->cells[k], x->columns[k % x->n_columns].kind);
     if (x->notes.n)
-        s->note = notes_of(&x->notes, "\n");
+        s->note = notes_of(&x->notes, between);
 }
 
 void grids_text(const struct grids *g, struct buf *out)
 {
     struct sheets sheets = {0};
     for (size_t i = 0; i < g->n; i++)
-        sheet_of(&g->v[i], &sheets);
+        sheet_of(&g->v[i], "\n", &sheets);
     sheets_text(&sheets, out);
     sheets_free(&sheets);
     if (g->notes.n) {
@@ -199,7 +200,7 @@ void grids_html(const struct grids *g, const char *heading, struct buf *out)
     for (size_t i = 0; i < g->n; i++) {
         struct sheets sheets = {0};
         chart_draw(&g->v[i], out);
-        sheet_of(&g->v[i], &sheets);
+        sheet_of(&g->v[i], ". ", &sheets);
         sheets_html(&sheets, out);
         sheets_free(&sheets);
     }

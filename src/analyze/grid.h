@@ -40,7 +40,7 @@ struct grid {
     size_t n, cap;
     struct strv notes;
     const char *drawn; /* key of the column that the page draws as bars; NULL: none */
-    size_t n_drawn;    /* more: so many columns from that one on, as a line for each row */
+    size_t n_drawn;    /* so many columns from that one on; 0: it alone */
     bool detail;       /* for programs: people are told how many rows there are */
 };
 

@@ -1,8 +1,8 @@
 /* plateau: what do the signals do in the stretch before a bug is triggered first, and do they do it at the same time in
  * campaigns that do not trigger it then?  The paper has the first half of the question only. */
 #include "analyze/analyze.h"
+#include "analyze/first.h"
 #include "base/die.h"
-#include "bench/result.h"
 #include "stats/holm.h"
 #include "stats/paired.h"
 
@@ -16,7 +16,7 @@
 /* A first trigger. */
 struct event {
     size_t camp, target;
-    char bug[16];
+    const char *bug;
     int64_t at_ns;
     bool everywhere; /* every campaign of the target triggers that bug */
 };
@@ -29,54 +29,46 @@ struct window {
 
 struct events {
     const struct study *s;
+    struct firsts firsts;
     struct event *v;
-    size_t n, cap;
+    size_t n;
 };
 
 /* --- events ------------------------------------------------------------------------------------------------ */
 
-static int add_events(struct events *x, size_t camp, struct err *e)
+static void note_everywhere(struct events *x)
 {
-    struct result r;
-    int rc = result_read(&r, x->s->camps[camp].result, e);
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < r.n_bugs; i++) {
-        if (!r.bugs[i].triggered.exec)
-            continue;
-        XGROW(x->v, x->n, x->cap);
-        struct event *v = &x->v[x->n++];
-        *v = (struct event){.camp = camp,
-                            .target = x->s->camps[camp].target,
-                            .at_ns = (int64_t)(r.bugs[i].triggered.wall_s * 1e9)};
-        memcpy(v->bug, r.bugs[i].id, sizeof v->bug);
-    }
-    result_free(&r);
-    return 0;
-}
-
-static int gather(struct events *x, struct err *e)
-{
-    size_t with = 0;
-    int rc = 0;
-    for (size_t c = 0; rc == 0 && c < x->s->n; c++)
-        if (x->s->camps[c].result) {
-            with++;
-            rc = add_events(x, c, e);
-        }
-    if (rc == 0 && !with)
-        rc = err_usage(e, "these campaigns have no first-trigger times: their records have "
-                          "crashes, but do not know which bug each is. "
-                          "Campaigns of 'carol bench run --keep' have them");
-    if (rc == 0 && !x->n)
-        rc = err_usage(e, "no bug was triggered in these %zu campaigns", with);
     for (size_t i = 0; i < x->n; i++) {
         size_t same = 0;
         for (size_t k = 0; k < x->n; k++)
             same += x->v[k].target == x->v[i].target && strcmp(x->v[k].bug, x->v[i].bug) == 0;
         x->v[i].everywhere = same == study_count(x->s, x->v[i].target);
     }
-    return rc;
+}
+
+static int gather(struct events *x, struct err *e)
+{
+    int rc = firsts_study(&x->firsts, x->s, e);
+    if (rc < 0)
+        return rc;
+    if (!x->firsts.n)
+        return err_usage(
+            e,
+            "no first triggers in these %zu campaigns. A record has crashes, but does not know "
+            "which bug each is: "
+            "campaigns of 'carol bench run --keep' do, and those that 'carol triage' looked at",
+            x->s->n);
+    x->n = x->firsts.n;
+    x->v = xcalloc(x->n, sizeof *x->v);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct first_trigger *t = &x->firsts.v[i];
+        x->v[i] = (struct event){.camp = t->trial,
+                                 .target = t->target,
+                                 .bug = t->bug,
+                                 .at_ns = (int64_t)(t->at_s * 1e9)};
+    }
+    note_everywhere(x);
+    return 0;
 }
 
 /* --- signals ----------------------------------------------------------------------------------------------- */
@@ -284,14 +276,15 @@ int analyze_plateau(const struct study *s, struct grids *out, struct err *e)
     if (rc == 0) {
         size_t without = 0;
         for (size_t c = 0; c < s->n; c++)
-            without += !s->camps[c].result;
+            without += !x.firsts.trials[c].known;
         if (without)
             grids_note(out,
-                       "%zu of %zu campaigns have no result.json beside them: no triggers of "
-                       "theirs are known",
+                       "%zu of %zu campaigns have neither a result.json nor defects: no triggers "
+                       "of theirs are known",
                        without, s->n);
     }
     free(all);
     free(x.v);
+    firsts_free(&x.firsts);
     return rc;
 }

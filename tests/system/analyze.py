@@ -260,15 +260,41 @@ def arrivals():
         return
     rows = {(r["bug"], r["contender"]): r for r in got["arrival"]}
     early = {(r["kind"], r["contender"]): r for r in got["early_late"]}
-    TAP.ok(rows["T001", "contextual"]["median_cpu_s"] == 14 and rows["T001", "bandfuzz"]["p"] == 1.0
+    TAP.ok(rows["T001", "contextual"]["median_s"] == 14 and rows["T001", "bandfuzz"]["p"] == 1.0
            and rows["T001", "contextual"]["kind"] == "everywhere", "arrival: an early bug that all trigger", rows)
     late = rows["T002", "bandfuzz"]
-    TAP.ok(rows["T002", "contextual"]["median_cpu_s"] == 380 and late["triggered"] == 5 and late["median_cpu_s"] == 980
+    TAP.ok(rows["T002", "contextual"]["median_s"] == 380 and late["triggered"] == 5 and late["median_s"] == 980
            and late["p_holm"] < 0.01 and ("T003", "bandfuzz") not in rows, "arrival: a late one that one triggers earlier", rows)
     TAP.ok(early["differing", "contextual"]["after_first_quarter"] == 1 and early["differing", "bandfuzz"]["in_last_quarter"] == 1
            and early["everywhere", "contextual"]["latest_pct"] == 1.4, "arrival: early and late", early)
     code, text = CAROL.run("analyze", "arrival", TEMP / "seen")
     TAP.ok(code == 2 and "does not know which bug" in text, "arrival: a campaign alone has no first triggers", text)
+
+
+def looked_at(out, defects):
+    """The record as after carol triage: {defect: seconds of campaign time}"""
+    db = sqlite3.connect(out / "carol.db")
+    db.execute("INSERT OR REPLACE INTO settings VALUES ('triage.build', 'b')")
+    for i, (name, at) in enumerate(defects.items(), 1):
+        db.execute("INSERT INTO crashes VALUES (?, 0, ?, 1, NULL, 1, NULL, 0, 11, 'x', ?, 0, x'00')",
+                   (i, bytes([i]) * 32, int(at * 1e9)))
+        db.execute("INSERT INTO triage VALUES (?, 'b', 1, ?, 'f', 'f.c', 1, 'x', 'e', '', 0, '', 0, 0, 1, 1, 5, 5, 11, 0, '', '')",
+                   (i, name))
+    db.commit()
+    db.close()
+
+
+def defects(plant):
+    outs = plant.campaigns(TEMP / "triaged", 4, 400, noise, target="triaged", scheduler="contextual")
+    outs += plant.campaigns(TEMP / "triaged", 4, 400, noise, target="triaged", scheduler="equal", first=20)
+    for i, out in enumerate(outs):
+        looked_at(out, {"a" * 16: 6000 + 60 * i, **({"b" * 16: 12000} if i < 3 else {})})
+    rows = {(r["bug"][0], r["contender"]): r for r in ask("arrival", TEMP / "triaged")["arrival"]}
+    TAP.ok(rows["a", "equal"]["median_s"] == 6300 and rows["b", "contextual"]["median_s"] == 12000
+           and rows["b", "equal"]["triggered"] == 0 and rows["b", "equal"]["kind"] == "differing"
+           and rows["b", "contextual"]["campaign_pct"] == 50, "arrival: of the defects that triage found", rows)
+    got = ask("plateau", TEMP / "triaged")
+    TAP.ok([r["triggers"] for r in got["plateau"] if r["signal"] == "mk_z"] == [11, 3], "plateau: of these defects", got)
 
 
 def the_papers_arrivals():
@@ -397,6 +423,7 @@ def main():
     planted_choices(plant)
     arrivals()
     the_papers_arrivals()
+    defects(plant)
     plateaus(plant)
     wrong(plant, a)
     forms()
