@@ -40,7 +40,7 @@ def read(out):
     turns = [SimpleNamespace(**dict(zip(names, r))) for r in db.execute("SELECT * FROM turns ORDER BY id")]
     elapsed = db.execute("SELECT elapsed_ns FROM clock").fetchone()[0]
     db.close()
-    c = SimpleNamespace(out=str(out), target=s["target"], scheduler=s["scheduler"], seed=int(s["seed"]),
+    c = SimpleNamespace(out=str(out), target=s.get("target") or "unknown", scheduler=s["scheduler"], seed=int(s["seed"]),
                         arms=len(s["fuzzers"].split(",")), fuzzers=s["fuzzers"].split(","), turns=[], decisions=[],
                         elapsed=elapsed)
     done = sorted((t for t in turns if t.round > 0), key=lambda t: t.round)

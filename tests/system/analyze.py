@@ -2,10 +2,11 @@
 """carol analyze: every analysis against tests/oracle/analyses.py on the same journals, against planted truth both ways,
 and what it says of campaigns that cannot answer.
 
-    analyze.py CAROL
+    analyze.py CAROL RECORDS      (RECORDS: the program of tests/unit/records.c)
 """
 import json
 import sqlite3
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -96,6 +97,18 @@ def by_oracle(a, b):
     agrees("drift", ask("drift", *outs)["campaigns"], ["campaign"], analyses.drift(camps[:1]))
     agrees("allocation", ask("allocation", *outs)["allocation"], ["target", "scheduler"], analyses.allocation(camps))
     agrees("regret", ask("regret", *outs)["regret"], ["target", "policy"], analyses.regret(camps))
+
+
+def by_odd_records():
+    """With void and late turns, deaths, dropped fuzzers and turns that complete out of order."""
+    home = TEMP / "records"
+    home.mkdir()
+    subprocess.run([sys.argv[2], str(home), "late", "deaths"], check=True, stdout=subprocess.DEVNULL, timeout=200)
+    for name in ("late", "deaths"):
+        camp = analyses.read(home / name / "out")
+        agrees(f"drift of {name}", ask("drift", camp.out)["campaigns"], ["campaign"], analyses.drift([camp]))
+        agrees(f"allocation of {name}", ask("allocation", camp.out)["allocation"], ["target", "scheduler"],
+               analyses.allocation([camp]))
 
 
 def by_explain(outs):
@@ -412,6 +425,7 @@ def main():
     b = simulate(TEMP / "b", "random", 4, 2, "two")
     plant = Planter(a[0], ARMS)
     by_oracle(a, b)
+    by_odd_records()
     by_explain([o for o in a if "contextual" in o.name])
     planted_prediction(plant)
     planted_rank(plant)
