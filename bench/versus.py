@@ -119,7 +119,7 @@ class Side:
 
 class Carol(Side):
     def __init__(self, a, dir_, cpus, out, seeds, trial):
-        super().__init__(dir_, cpus, [a.carol, "fuzz", "-b", out, "-i", seeds, "-o", dir_ / "out", "-j", len(cpus),
+        super().__init__(dir_, cpus, [a.carol, "fuzz", "--no-triage", "-b", out, "-i", seeds, "-o", dir_ / "out", "-j", len(cpus),
                                       "-d", f"{a.seconds}s", "--seed", trial, "-q", *a.options])
         self.out = out
 

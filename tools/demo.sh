@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A first campaign in about a minute: builds the bundled parser for every fuzzer, runs all of them on this
-# machine's cores with short turns, and shows the result.
+# machine's cores with short turns, and shows the defects they found.
 #
 #   tools/demo.sh [SECONDS]     leaves everything in build/demo; DEMO=DIR chooses another place,
 #                               CAROL=PATH another carol
@@ -15,21 +15,6 @@ bold='' plain=''
 step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 say() { printf '%s\n' "$*"; }
 
-# What AddressSanitizer says of at most that many crashing inputs, counted by fault and by the first frame
-# that is in the target's own sources.
-readonly looked_at=60
-bugs() {
-    local asan=$1 dir=$2 f
-    [[ -d $dir ]] || { say "     none"; return; }
-    find "$dir" -type f | sort -t- -k3 | sed -n "1,${looked_at}p" | while read -r f; do
-        { ASAN_OPTIONS=detect_leaks=0 timeout 10 "$asan" "$f" 2>&1 || true; } | awk '
-            /ERROR: AddressSanitizer: / && !fault { sub(/.*AddressSanitizer: /, ""); fault = $1 }
-            fault && !place && /^ *#[0-9]+ / && $4 !~ /^__/ && $NF ~ /\.[a-z]+:[0-9]+/ {
-                n = split($NF, path, "/"); split(path[n], at, ":"); place = $4 ", " at[1] ":" at[2] }
-            END { print fault ? fault " in " (place ? place : "?") : "no fault on this build" }'
-    done | sort | uniq -c | sort -rn
-}
-
 [[ -x $carol || -n ${CAROL:-} ]] || make all
 rm -rf "$demo"
 mkdir -p "$demo"
@@ -42,20 +27,18 @@ step "2. The campaign: $(nproc) cores, $seconds s, turns of 3 s:"
 say "   $carol fuzz -b $demo/target -i examples/tote/seeds -o $demo/campaign -d ${seconds}s --turn 3s --paper"
 $carol fuzz -b "$demo/target" -i examples/tote/seeds -o "$demo/campaign" -d "${seconds}s" --turn 3s --paper
 
-asan=$(find "$demo/target/asan" -type f -perm -u+x | sed -n 1p)
-step "3. Crashing inputs (at most $looked_at) on the AddressSanitizer build, counted by fault and place:"
-bugs "$asan" "$demo/campaign/crashes"
-
-step "4. Every decision, computed again from the journal:"
+step "3. Every decision, computed again from the journal:"
 $carol replay "$demo/campaign"
 
+step "4. The defects behind the crashes, confirmed and minimised; the campaign did that at its end, this only lists them:"
+say "   $carol triage $demo/campaign"
+$carol triage "$demo/campaign"
+
 step "Next:"
-first=$(find "$demo/campaign/crashes" -type f 2>/dev/null | sort | sed -n 1p || true)
-if [[ -n $first ]]; then
-    say "  $carol cover -b $demo/target $first"
-    say "                                   what a crashing input does on the neutral build"
-    say "  $asan $first"
-    say "                                   and under AddressSanitizer: the bug itself"
+report=$(find "$demo/campaign/triage" -name report.md 2>/dev/null | sort | sed -n 1p || true)
+if [[ -n $report ]]; then
+    say "  less $report"
+    say "                                   the report of a defect, ready to file"
 fi
 say "  $carol status $demo/campaign
                                    its state; --json for programs; also while it runs

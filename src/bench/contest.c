@@ -176,6 +176,7 @@ static void carol_command(const struct contest *c, struct strv *argv)
     if (t->dict)
         strv_addf(argv, "--dict=%s", t->dict);
     strv_add(argv, "--quiet");
+    strv_add(argv, "--no-triage"); /* the oracle counts, and the time is the fuzzers' */
     for (size_t i = 0; i < c->o.contender->options.n; i++)
         strv_add(argv, c->o.contender->options.v[i]);
 }

@@ -8,6 +8,7 @@
 #include "proc/cpus.h"
 #include "proc/sweep.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +62,38 @@ static void sweep_leftovers(struct campaign *c)
     free(mark);
 }
 
+/* --- triage while it runs ----------------------------------------------------------------------- */
+
+static void on_bucketed(void *arg, const struct store_triage *row, bool fresh)
+{
+    struct campaign *c = arg;
+    struct gauges *g = &c->gauges;
+    const char *slash = strrchr(row->file, '/');
+    if (!fresh)
+        return;
+    g->defects = live_defects(c->live);
+    snprintf(g->last_defect, sizeof g->last_defect, "%s in %s%s%.60s", row->fault,
+             *row->function ? row->function : "unknown code", *row->file ? ", " : "",
+             slash ? slash + 1 : row->file);
+    campaign_note(c, "defect", "defect %llu: %s", (unsigned long long)g->defects, g->last_defect);
+}
+
+static void on_live_failed(void *arg, const struct err *e)
+{
+    campaign_fail(arg, e);
+}
+
+static int open_live(struct campaign *c, struct err *e)
+{
+    struct live_opts o = {.arg = c, .bucketed = on_bucketed, .failed = on_live_failed};
+    if (c->o.no_triage || !c->env.open_live)
+        return 0;
+    int rc = c->env.open_live(c->env.arg, &c->live, c->store, &o, e);
+    if (rc == 0)
+        c->gauges.defects = live_defects(c->live);
+    return rc;
+}
+
 int campaign_new(struct campaign **out, struct settings *o, const struct campaign_env *env,
                  const struct manifest *target, struct err *e)
 {
@@ -87,6 +120,8 @@ int campaign_new(struct campaign **out, struct settings *o, const struct campaig
         rc = journal_exec_ms(c->store, &c->o, &c->exec_ms, e);
     if (rc == 0)
         rc = recover_load(c, e);
+    if (rc == 0)
+        rc = open_live(c, e);
     if (rc < 0) {
         campaign_free(c);
         return rc;
@@ -167,6 +202,7 @@ void campaign_free(struct campaign *c)
             close(c->slots[i].claim);
     }
     free(c->slots);
+    live_free(c->live);
     fold_free(&c->f);
     exchange_free(c->exchange);
     if (c->store && !c->o.resume && came_to_nothing(c))
@@ -219,6 +255,16 @@ int campaign_slot_arm(const struct campaign *c, int slot, bool *measuring)
 bool campaign_found_crash(const struct campaign *c)
 {
     return c->found_crash;
+}
+
+bool campaign_cut_off(const struct campaign *c)
+{
+    return c->ending == ENDING_AT_ONCE;
+}
+
+bool campaign_found_defects(const struct campaign *c)
+{
+    return c->o.stop_on_defect && c->gauges.defects >= (uint64_t)c->o.stop_on_defect;
 }
 
 const char *campaign_end_reason(const struct campaign *c)

@@ -19,6 +19,7 @@
 #include "proc/loop.h"
 #include "target/manifest.h"
 #include "target/table.h"
+#include "triage/live.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,6 +42,10 @@ struct campaign_env {
      * `done`.  NULL: no self-tests. */
     int (*selftest)(void *arg, const struct instance_opts *o, const struct input *seeds, size_t n,
                     void (*done)(void *done_arg, const char *why), void *done_arg, struct err *e);
+    /* Triage of crashes while it runs; what the campaign wants to hear of it is in o.  NULL, or *out left NULL: there is
+     * none. */
+    int (*open_live)(void *arg, struct live **out, struct store *s, struct live_opts *o,
+                     struct err *e);
 };
 
 /* Takes the settings (they are empty then).  On a resume all but the budget and the stop rules come from the
@@ -71,6 +76,10 @@ int64_t campaign_quiet(const struct campaign *c);
 /* Who runs on a slot: its arm, or -1 idle; *measuring says its finds are being measured. */
 int campaign_slot_arm(const struct campaign *c, int slot, bool *measuring);
 bool campaign_found_crash(const struct campaign *c);
+/* Was it stopped at once, in a hurry? */
+bool campaign_cut_off(const struct campaign *c);
+/* Did it end because of --stop-on-defect? */
+bool campaign_found_defects(const struct campaign *c);
 const char *campaign_end_reason(const struct campaign *c); /* NULL while it runs */
 
 #endif

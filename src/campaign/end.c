@@ -99,6 +99,8 @@ bool campaign_goes_on(struct campaign *c)
     bool too_late = fold_too_late(&c->f, campaign_now(c));
     if (c->o.stop_on_crash && c->found_crash)
         finish(c, "crash found");
+    else if (campaign_found_defects(c))
+        finish(c, "defects found");
     else if (too_late && slots_idle(c))
         finish(c, "budget used");
     return !c->ending && !too_late;
@@ -137,6 +139,9 @@ static void on_tick(void *arg)
     }
     if (c->phase == PHASE_RUN && !c->ending)
         watch_plateau(c);
+    live_pump(c->live, (c->gauges.elapsed_ns - c->before_ns) * c->n_slots);
+    if (c->phase == PHASE_RUN && !c->ending && campaign_found_defects(c))
+        finish(c, "defects found");
     for (int i = 0; i < c->n_watchers; i++)
         c->watcher[i].fn(c->watcher[i].arg, c);
     /* A long virtual campaign that nobody watches need not tick every second of it. */

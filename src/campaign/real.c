@@ -9,8 +9,10 @@
 #include "fuzzer/selftest.h"
 #include "journal/write.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int stored_options(struct settings *o, struct err *e)
 {
@@ -132,6 +134,7 @@ void real_close(struct real *r)
         free(t);
     }
     strv_free(&r->args);
+    free(r->out);
     manifest_free(&r->target);
     table_free(&r->table);
     loop_free(r->loop);
@@ -184,11 +187,32 @@ static int selftest(void *arg, const struct instance_opts *o, const struct input
     return rc;
 }
 
+/* Without an asan build there is nothing to see while it runs, and `carol triage` says so. */
+static int open_live(void *arg, struct live **out, struct store *s, struct live_opts *o,
+                     struct err *e)
+{
+    struct real *r = arg;
+    char *dir = str_fmt("%s/triage/.run-%d", r->out, (int)getpid());
+    o->lab = (struct lab_opts){.target = &r->target,
+                               .args = r->args.n ? (const char *const *)r->args.v : NULL,
+                               .dir = dir,
+                               .timeout_ms = r->timeout_ms,
+                               .mem_bytes = r->mem_bytes};
+    int rc = live_new(out, r->loop, s, o, e);
+    free(dir);
+    if (rc == -ENOENT) {
+        log_info("%s has no asan build: crashes are not told apart while it runs", r->target.dir);
+        rc = 0;
+    }
+    return rc;
+}
+
 struct campaign_env real_env(struct real *r)
 {
     for (size_t i = 0; i < r->o->args.n; i++)
         strv_add(&r->args, r->o->args.v[i]);
     r->mem_bytes = r->o->mem_bytes;
+    r->out = xstrdup(r->o->out);
     r->timeout_ms = r->o->timeout_ms;
     return (struct campaign_env){.loop = r->loop,
                                  .table = &r->table,
@@ -196,5 +220,6 @@ struct campaign_env real_env(struct real *r)
                                  .open_instance = open_instance,
                                  .open_evaluator = open_evaluator,
                                  .host = fuzzer_host,
-                                 .selftest = selftest};
+                                 .selftest = selftest,
+                                 .open_live = open_live};
 }

@@ -12,6 +12,7 @@ struct real {
     struct strv
         args; /* a copy: a resumed campaign reads its options, and so the originals, again */
     uint64_t mem_bytes;
+    char *out;
     uint32_t timeout_ms;
     struct real_test *tests; /* self-tests under way */
 };

@@ -84,6 +84,7 @@ struct campaign {
     struct fold f; /* everything learned, a fold over the journal: written by the fold alone */
     struct exchange *exchange; /* who is worth what; NULL: everybody gets everything */
     struct gauges gauges;      /* what people want to see that is no fold */
+    struct live *live;         /* triage of crashes; NULL: none */
 
     enum phase phase;
     enum ending ending;

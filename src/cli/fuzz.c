@@ -11,6 +11,7 @@
 #include "cli/host.h"
 #include "cli/options.h"
 #include "cli/screen.h"
+#include "cli/triage.h"
 #include "sched/sched.h"
 #include "target/manifest.h"
 
@@ -21,8 +22,13 @@
 #include <unistd.h>
 
 static const char epilogue[] =
-    "\nExit: 0 ended (also by Ctrl-C), 1 a crash under --stop-on-crash, 2 wrong usage, 3 something "
-    "is\nmissing here.\n";
+    "\nExit: 0 ended (also by Ctrl-C), 1 a crash under --stop-on-crash or the defects of\n"
+    "--stop-on-defect, 2 wrong usage, 3 something is missing here.\n";
+
+/* At the end of a campaign a person waits: hangs, which take ten time limits each, are left for `carol triage`
+ * beyond these. */
+#define LAST_HANGS 3
+#define LAST_MINIMISE_NS (5 * NS_PER_S)
 
 static int print_sched_help(const char *scheduler, struct err *e)
 {
@@ -122,12 +128,33 @@ static int check_args(const struct settings *o, struct err *e)
     return rc;
 }
 
+/* The campaign is closed and safe: whatever goes wrong here is only said. */
+static void finish_triage(const char *out, int jobs, bool quiet)
+{
+    struct triaged t;
+    struct err e = {0};
+    struct triage_args a = {.out = out,
+                            .jobs = jobs,
+                            .minimise_ns = LAST_MINIMISE_NS,
+                            .hangs_max = LAST_HANGS,
+                            .quiet = quiet};
+    printf("\n");
+    fflush(stdout);
+    if (triage_campaign(&t, &a, &e) < 0)
+        log_warn("the crashes could not be triaged: %s", e.msg);
+    else
+        triage_print(&t, false);
+    triaged_close(&t);
+    fflush(stdout);
+}
+
 static int run(struct settings *o, struct err *e)
 {
     struct real r;
     struct campaign *c = NULL;
     char *out = xstrdup(o->out);
-    bool stop_on_crash = o->stop_on_crash;
+    bool stop_on_crash = o->stop_on_crash, quiet = o->quiet, triage = false;
+    int jobs = 1;
     struct screen *screen = screen_new(STDOUT_FILENO, o->quiet);
     int rc = real_open(&r, o, e), code = 0;
     if (rc == 0) {
@@ -145,11 +172,17 @@ static int run(struct settings *o, struct err *e)
         screen = NULL;
         if (rc == 0 || campaign_tally(c)->turns)
             last_words(c, out);
-        code = rc == 0 && stop_on_crash && campaign_found_crash(c) ? 1 : 0;
+        code = rc == 0 && ((stop_on_crash && campaign_found_crash(c)) || campaign_found_defects(c));
+        jobs = campaign_settings(c)->jobs;
+        const struct gauges *g = campaign_gauges(c);
+        triage = rc == 0 && (g->crashes || g->hangs) && !campaign_cut_off(c) &&
+                 !campaign_settings(c)->no_triage;
     }
     campaign_free(c);
     screen_free(screen);
     real_close(&r);
+    if (triage)
+        finish_triage(out, jobs, quiet);
     free(out);
     return rc < 0 ? rc : code;
 }

@@ -155,6 +155,9 @@ static void draw_screen(struct screen *s, const struct campaign *c, const struct
     buf_printf(&b, "  store      %llu seeds   %llu crashes   %llu hangs\n",
                (unsigned long long)g->seeds, (unsigned long long)g->crashes,
                (unsigned long long)g->hangs);
+    if (g->crashes && g->defects)
+        buf_printf(&b, "  defects    %llu   %s%s\n", (unsigned long long)g->defects,
+                   *g->last_defect ? "last: " : "", g->last_defect);
     draw_slots(c, t, &b);
     buf_str(&b, "\n");
     draw_arms(t, g, &b);
@@ -179,9 +182,10 @@ static void draw_line(struct screen *s, const struct campaign *c, const struct t
 {
     const struct gauges *g = campaign_gauges(c);
     struct buf b = BUF_INIT(1 << 16);
-    buf_printf(&b, "%6llds  edges %u  seeds %llu  crashes %llu  turns %llu",
+    buf_printf(&b, "%6llds  edges %u  seeds %llu  crashes %llu  defects %llu  turns %llu",
                (long long)(now / NS_PER_S), t->edges, (unsigned long long)g->seeds,
-               (unsigned long long)g->crashes, (unsigned long long)t->turns);
+               (unsigned long long)g->crashes, (unsigned long long)g->defects,
+               (unsigned long long)t->turns);
     if (t->turns)
         buf_printf(&b, "  %.0f execs/s\n", s->rate);
     else

@@ -3,6 +3,7 @@
 
 #include "journal/json.h"
 #include "journal/status.h"
+#include "triage/defect.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +15,35 @@ static double seconds(int64_t ns)
     return (double)ns / 1e9;
 }
 
-static void print_json(const struct status *st)
+/* Who saw how many of them first. */
+static void add_finders(json_t *fuzzers, const struct defects *d)
+{
+    const char *name;
+    json_t *x;
+    json_object_foreach(fuzzers, name, x)
+    {
+        json_int_t n = 0;
+        for (size_t i = 0; i < d->n; i++)
+            n += strcmp(d->v[i].found_by, name) == 0;
+        json_object_set_new(x, "defects", json_integer(n));
+    }
+}
+
+/* One list, in the order in which they were first seen. */
+static json_t *all_defects(const struct defects *d)
+{
+    json_t *o = defects_json(d, NULL), *list = json_incref(json_object_get(o, "defects"));
+    json_array_extend(list, json_object_get(o, "unconfirmed"));
+    json_decref(o);
+    return list;
+}
+
+static void print_json(const struct status *st, const struct defects *d)
 {
     json_t *o = status_json(st);
+    add_finders(json_object_get(o, "fuzzers"), d);
+    json_object_set_new(o, "defects", all_defects(d));
+    json_object_set_new(o, "untriaged", json_integer((json_int_t)d->waiting));
     json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     printf("\n");
     json_decref(o);
@@ -39,7 +66,20 @@ static void print_slots(const struct gauges *g)
             100 * (double)all.eval_ns / (double)all.wall_ns);
 }
 
-static void print_text(const struct status *st)
+static void print_defects(const struct defects *d)
+{
+    if (!d->rows && !d->waiting)
+        return;
+    printf("\n%zu distinct defects, %zu confirmed; %llu crashes and hangs not looked into yet\n",
+           d->n, d->confirmed, (unsigned long long)d->waiting);
+    for (size_t i = 0; i < d->n; i++)
+        printf("  %s  %-8s %s in %s, by %s after %.0f s, %llu inputs\n", d->v[i].id,
+               defect_class(&d->v[i]), d->v[i].fault,
+               *d->v[i].function ? d->v[i].function : "unknown code", d->v[i].found_by,
+               seconds(d->v[i].first_seen_ns), (unsigned long long)d->v[i].inputs);
+}
+
+static void print_text(const struct status *st, const struct defects *d)
 {
     const struct tally *t = &st->tally;
     const struct gauges *g = &st->gauges;
@@ -67,6 +107,18 @@ static void print_text(const struct status *st)
                (unsigned long long)a->crashes, dropped ? "  dropped: " : "", g->why[i]);
     }
     print_slots(g);
+    print_defects(d);
+}
+
+/* Of the same record, a moment later. */
+static int load_defects(struct defects *d, const char *out, struct err *e)
+{
+    struct store *s = NULL;
+    int rc = store_open(&s, out, STORE_READ, e);
+    if (rc == 0)
+        rc = defects_load(d, s, e);
+    store_close(s);
+    return rc;
 }
 
 int cli_campaign_arg(const char *verb, const char *options, int argc, char **argv, bool *json,
@@ -94,16 +146,20 @@ int cli_status(int argc, char **argv)
     const char *out = NULL;
     struct err e = {0};
     struct status st;
+    struct defects d = {0};
     int rc = cli_campaign_arg("status", help, argc, argv, &json, &out, &e);
     if (rc == 1)
         return 0;
     if (rc == 0)
         rc = status_load(&st, out, &e);
+    if (rc == 0)
+        rc = load_defects(&d, out, &e);
     if (rc < 0)
         return cli_fail(&e);
     if (json)
-        print_json(&st);
+        print_json(&st, &d);
     else
-        print_text(&st);
+        print_text(&st, &d);
+    defects_free(&d);
     return 0;
 }

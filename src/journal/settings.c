@@ -74,6 +74,11 @@ const struct setting settings_table[] = {
      .help = "end after that long without a new edge"},
     {NULL, SET_FLAG, AT(stop_on_crash), "stop-on-crash", .again = true,
      .help = "end at the first crash, with exit code 1"},
+    {NULL, SET_INT, AT(stop_on_defect), "stop-on-defect", 0, "N", .lo = 1, .hi = 1000000,
+     .again = true, .help = "end when N distinct defects are known, with exit code 1"},
+    {NULL, SET_FLAG, AT(no_triage), "no-triage", .again = true,
+     .help = "do not look into crashes, neither during the campaign nor at\nits end; 'carol "
+             "triage' does it later"},
     {NULL, SET_TEXT, AT(engines), "engines", 0, "DIR", .again = true,
      .help = "fuzzers of your own"},
     {NULL, SET_FLAG, AT(paper), "paper",

@@ -52,6 +52,8 @@ struct settings {
     bool budget_given;  /* on resume: -d was given again */
     int64_t plateau_ns; /* stop after this long without a new edge; 0: never */
     bool stop_on_crash;
+    int stop_on_defect; /* end when so many are known; 0: never */
+    bool no_triage;
     char *engines;
     bool quiet;
     bool paper; /* what was not given is as in the paper (settings_paper) */

@@ -84,6 +84,7 @@ int gauges_load(struct gauges *g, struct store *s, struct err *e)
     g->seeds = totals.seeds;
     g->crashes = totals.crashes;
     g->hangs = totals.hangs;
+    g->defects = totals.defects;
     return store_slots(s, g->slot, GAUGE_SLOTS, &g->n_slots, e);
 }
 

@@ -12,6 +12,8 @@
 struct gauges {
     int64_t elapsed_ns;
     uint64_t seeds, crashes, hangs; /* distinct inputs in the store */
+    uint64_t defects;               /* distinct ones among the crashes that were looked into */
+    char last_defect[160];          /* the newest one of this life, in words; "": none */
     int n_slots;
     struct store_slot slot[GAUGE_SLOTS];
     uint64_t dropped; /* a bit per fuzzer that takes no part */

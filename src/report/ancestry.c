@@ -58,12 +58,22 @@ static int by_added(const void *a, const void *b)
     return ((*x)->seed > (*y)->seed) - ((*x)->seed < (*y)->seed);
 }
 
+/* The first ones, and the first of every defect. */
+static bool is_shown(const struct report *r, size_t crash)
+{
+    bool shown = crash < CRASHES;
+    for (size_t i = 0; !shown && i < r->defects.n; i++)
+        shown = r->defects.v[i].first == r->crashes[crash].id;
+    return shown;
+}
+
 static void choose_steps(struct chosen *c)
 {
     const struct report *r = c->r;
     const struct data_step **order = xcalloc(r->n_steps, sizeof *order);
-    for (size_t i = 0; i < r->n_crashes && i < CRASHES; i++)
-        choose(c, r->crashes[i].parent);
+    for (size_t i = 0; i < r->n_crashes; i++)
+        if (is_shown(r, i))
+            choose(c, r->crashes[i].parent);
     for (size_t i = 0; i < r->n_steps; i++)
         order[i] = &r->steps[i];
     if (r->n_steps)
@@ -192,8 +202,9 @@ static void rows(const struct chosen *c, struct buf *out)
     for (size_t i = 0; i < r->n_steps; i++)
         if (c->in[i])
             row(c, &r->steps[i], out);
-    for (size_t i = 0; i < r->n_crashes && i < CRASHES; i++)
-        crash_row(r, &r->crashes[i], out);
+    for (size_t i = 0; i < r->n_crashes; i++)
+        if (is_shown(r, i))
+            crash_row(r, &r->crashes[i], out);
     buf_str(out, "</ol>\n");
 }
 

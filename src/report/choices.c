@@ -157,7 +157,7 @@ static void draw_exploration(const struct report *r, const struct part_bins *b, 
             "<ul class=\"legend\"><li><span class=\"key explored\">explored</span></li>"
             "<li><span class=\"key exploited\">took the highest</span></li>"
             "<li><span class=\"key warmup\">warm-up</span></li></ul>\n<figure class=\"time\">");
-    plot_begin_as(&p, out, "choices against the highest prediction over time", "", 200, 0,
+    plot_begin_as(&p, out, "choices against the highest prediction over time", "", 170, 0,
                   part_end_s(r), 0, 100);
     plot_y_axis(&p, "% of choices");
     plot_time_axis(&p);

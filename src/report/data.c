@@ -322,6 +322,17 @@ static int take_crash(void *arg, const struct store_crash *c, struct err *e)
     return 0;
 }
 
+static int read_defects(struct report *r, struct store *s, struct err *e)
+{
+    struct defects fresh;
+    int rc = defects_load(&fresh, s, e);
+    if (rc < 0)
+        return rc;
+    defects_free(&r->defects);
+    r->defects = fresh;
+    return 0;
+}
+
 static int read_fact(struct report *r, struct store *s, const char *key, const struct setting *st,
                      struct err *e)
 {
@@ -347,9 +358,13 @@ static int read_facts(struct report *r, struct store *s, struct err *e)
 int report_refresh(struct report *r, int max_turns, struct err *e)
 {
     struct store *s = NULL;
+    struct store_totals totals = {0};
     int more = 0, rc = store_open(&s, r->dir, STORE_READ, e);
     if (rc == 0)
         rc = status_update(&r->st, s, r->dir, e);
+    if (rc == 0)
+        rc = store_totals(s, &totals, e);
+    r->decisions = (uint64_t)totals.decisions;
     if (rc == 0)
         rc = read_initial(r, s, e);
     if (rc == 0)
@@ -358,6 +373,8 @@ int report_refresh(struct report *r, int max_turns, struct err *e)
         rc = read_completed(r, s, e);
     if (rc >= 0)
         rc = store_crashes(s, r->last_crash, take_crash, r, e);
+    if (rc >= 0)
+        rc = read_defects(r, s, e);
     if (rc >= 0)
         rc = lineage_update(r, s, e);
     store_close(s);
@@ -375,6 +392,9 @@ int report_begin(struct report **out, const char *dir, struct err *e)
         rc = read_facts(r, r->j.store, e);
     store_close(r->j.store);
     r->j.store = NULL;
+    r->can_reproduce =
+        r->j.o.build && manifest_load(r->j.o.build, r->j.o.target, &r->j.manifest, NULL) == 0 &&
+        (r->j.manifest.family[FAMILY_ASAN].ok || r->j.manifest.family[FAMILY_PLAIN].ok);
     r->n_arms = (int)(r->j.o.fuzzers.n < SCHED_MAX_ARMS ? r->j.o.fuzzers.n : SCHED_MAX_ARMS);
     for (int i = 0; i < r->n_arms; i++)
         r->arm_names[i] = r->j.arms[i];
@@ -437,6 +457,7 @@ void report_close(struct report *r)
     free(r->steps);
     free(r->fresh);
     free(r->crashes);
+    defects_free(&r->defects);
     journal_close(&r->j);
     free(r->dir);
     free(r->prefix);

@@ -7,6 +7,7 @@
 #include "journal/journal.h"
 #include "journal/status.h"
 #include "report/report.h"
+#include "triage/defect.h"
 
 #define NO_ARM (-1)    /* the initial seeds, or nobody knows */
 #define DATA_WHYS 5000 /* turns whose reason is kept, the newest */
@@ -94,10 +95,12 @@ struct data_fact {
 struct report {
     char *dir,
         *prefix; /* prefix: before the ids of its elements, "" for the only campaign of a page */
-    struct journal j; /* without its store, which is open during a refresh only */
+    struct journal j;   /* without its store, which is open during a refresh only */
+    bool can_reproduce; /* the builds of j.manifest that show a defect are there */
     const char *arm_names[SCHED_MAX_ARMS];
     int n_arms;
     struct status st;
+    uint64_t decisions;      /* that the record has */
     struct data_turn *turns; /* by number */
     size_t n_turns, cap_turns;
     struct {
@@ -120,6 +123,7 @@ struct report {
     size_t n_steps, cap_steps;
     struct data_crash *crashes;
     size_t n_crashes, cap_crashes;
+    struct defects defects; /* as triage left them */
     int64_t last_crash;
     size_t next_crash; /* the first whose lineage was not looked at */
     uint64_t

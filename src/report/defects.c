@@ -1,8 +1,9 @@
-/* defects: what crashed and hung: when, by whom, and how to see it again. */
+/* defects: what triage says of the crashes and hangs, and the inputs themselves: when, by whom, how to see it again. */
 #include "report/part.h"
 
-#include "base/fs.h"
+#include "base/die.h"
 #include "base/str.h"
+#include "triage/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,129 @@
 
 #define ROWS 60
 
+static double seconds(int64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+/* --- defects ------------------------------------------------------------------------------------- */
+static int arm_of(const struct report *r, const struct defect *d)
+{
+    return tally_find(&r->st.tally, d->found_by);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct defect *const *x = a, *const *y = b;
+    if ((*x)->first_seen_ns != (*y)->first_seen_ns)
+        return (*x)->first_seen_ns < (*y)->first_seen_ns ? -1 : 1;
+    return strcmp((*x)->id, (*y)->id);
+}
+
+/* How many were known when; each in the colour of who was first. */
+static void time_line(const struct report *r, struct buf *out)
+{
+    const struct defects *d = &r->defects;
+    const struct defect **order = xcalloc(d->n, sizeof *order);
+    struct plot p;
+    double end = part_end_s(r);
+    for (size_t i = 0; i < d->n; i++)
+        order[i] = &d->v[i];
+    qsort(order, d->n, sizeof *order, by_time);
+    buf_str(out, "<figure class=\"time\">");
+    plot_begin_as(&p, out, "distinct defects over time", "", 170, 0, end, 0, (double)d->n);
+    plot_y_axis(&p, "defects");
+    plot_time_axis(&p);
+    plot_area(&p);
+    plot_line_begin(&p, "total");
+    plot_point(&p, 0, 0);
+    for (size_t i = 0; i < d->n; i++) {
+        plot_point(&p, seconds(order[i]->first_seen_ns), (double)i);
+        plot_point(&p, seconds(order[i]->first_seen_ns), (double)i + 1);
+    }
+    plot_point(&p, end, (double)d->n);
+    plot_line_end(&p);
+    for (size_t i = 0; i < d->n; i++)
+        html(
+            out,
+            "<path class=\"step %s\" d=\"M%.1f %.1fV%.1f\"><title>%s in %s, by %s</title></path>\n",
+            data_class(arm_of(r, order[i])), plot_x(&p, seconds(order[i]->first_seen_ns)),
+            plot_y(&p, (double)i), plot_y(&p, (double)i + 1), order[i]->fault, order[i]->function,
+            order[i]->found_by);
+    plot_area_end(&p);
+    plot_end(&p);
+    buf_str(out, "</figure>\n");
+    free(order);
+}
+
+/* Function, file without its directory, line. */
+static void place(const struct defect *d, struct buf *out)
+{
+    const char *slash = strrchr(d->file, '/');
+    html(out, "<td class=\"t\" title=\"%s\"><code>%s</code> <small>%s", d->file,
+         *d->function ? d->function : "unknown", slash ? slash + 1 : d->file);
+    if (d->line)
+        html(out, ":%d", d->line);
+    buf_str(out, "</small></td>");
+}
+
+static void command_cell(const struct report *r, const struct defect *d, struct buf *out)
+{
+    char *dir = str_fmt("%s/triage", r->dir);
+    struct output o = {.o = &r->j.o, .target = &r->j.manifest, .dir = dir};
+    char *command =
+        r->can_reproduce ? output_command(&o, d) : str_fmt("carol triage -b DIR %s", r->dir);
+    html(out, "<td class=\"t\"><code>%s</code></td>", command);
+    free(command);
+    free(dir);
+}
+
+static void defect_row(const struct report *r, const struct defect *d, struct buf *out)
+{
+    char at[32], *weakness = defect_weakness(d);
+    buf_str(out, "<tr>");
+    place(d, out);
+    html(out, "<td class=\"t\">%s <small>%s</small></td><td class=\"t\">%s</td><td class=\"t\">",
+         d->fault, weakness, defect_class(d));
+    if (d->confirmed)
+        buf_str(out, "confirmed");
+    else
+        html(out, "not confirmed <small>%s</small>", d->why);
+    html(out, "</td><td>%s</td><td class=\"t\"><span class=\"dot %s\"></span>%s</td>",
+         html_clock(d->first_seen_ns, at), data_class(arm_of(r, d)), d->found_by);
+    html(out, "<td><a href=\"#%sx%lld\">%llu</a></td><td class=\"t\"><code>%s</code></td>",
+         r->prefix, (long long)d->first, (unsigned long long)d->inputs, d->id);
+    command_cell(r, d, out);
+    buf_str(out, "</tr>\n");
+    free(weakness);
+}
+
+static void defects_table(const struct report *r, struct buf *out)
+{
+    const struct defects *d = &r->defects;
+    html(out,
+         "<p><data value=\"%zu\" data-metric=\"defects\">%zu</data> distinct defects, <data "
+         "value=\"%zu\" "
+         "data-metric=\"confirmed\">%zu</data> of them confirmed on the plain build",
+         d->n, d->n, d->confirmed, d->confirmed);
+    if (d->waiting)
+        html(out, "; %llu inputs are not triaged yet", (unsigned long long)d->waiting);
+    buf_str(out, ".</p>\n");
+    if (!d->n)
+        return;
+    time_line(r, out);
+    buf_str(
+        out,
+        "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">where</th><th class=\"t\">what"
+        "</th><th class=\"t\">class</th><th class=\"t\">on the plain build</th><th>first seen</th>"
+        "<th class=\"t\">by</th><th>inputs</th><th class=\"t\">defect</th><th class=\"t\">see it "
+        "again</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < d->n; i++)
+        defect_row(r, &d->v[i], out);
+    buf_str(out, "</tbody></table></div>\n");
+}
+
+/* --- inputs -------------------------------------------------------------------------------------- */
 /* The name of its copy in OUT/crashes or OUT/hangs. */
 static char *path_of(const struct report *r, const struct data_crash *c)
 {
@@ -18,7 +142,7 @@ static char *path_of(const struct report *r, const struct data_crash *c)
     return str_fmt("%s/crashes/%s-sig%d-%s", r->dir, data_arm(r, c->arm), c->signal, c->hash);
 }
 
-static void row(const struct report *r, const struct data_crash *c, struct buf *out)
+static void input_row(const struct report *r, const struct data_crash *c, struct buf *out)
 {
     char at[32], *path = path_of(r, c), *quoted = str_shell(path);
     char *build = str_shell(r->j.o.build ? r->j.o.build : "DIR");
@@ -37,32 +161,39 @@ static void row(const struct report *r, const struct data_crash *c, struct buf *
     free(build);
 }
 
-static void table(const struct report *r, struct buf *out)
+static void inputs_table(const struct report *r, struct buf *out)
 {
-    buf_str(out, "<div class=\"scroll tall\" tabindex=\"0\"><table>\n<thead><tr><th "
-                 "class=\"t\">first seen</th><th "
-                 "class=\"t\">by</th>"
-                 "<th class=\"t\">what</th><th>bytes</th><th class=\"t\">input</th><th "
-                 "class=\"t\">see it again"
-                 "</th></tr></thead>\n<tbody>\n");
+    html(out, "<details class=\"inputs\"%s><summary>inputs that crash or hang</summary>\n",
+         r->defects.rows ? "" : " open");
+    buf_str(
+        out,
+        "<div class=\"scroll tall\" tabindex=\"0\"><table>\n<thead><tr><th class=\"t\">first "
+        "seen</th>"
+        "<th class=\"t\">by</th><th class=\"t\">what</th><th>bytes</th><th class=\"t\">input</th>"
+        "<th class=\"t\">see it again</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < r->n_crashes && i < ROWS; i++)
-        row(r, &r->crashes[i], out);
+        input_row(r, &r->crashes[i], out);
     buf_str(out, "</tbody></table></div>\n");
     if (r->n_crashes > ROWS)
         html(out, "<p class=\"note\">%zu more are in %s/crashes and %s/hangs.</p>\n",
              r->n_crashes - ROWS, r->dir, r->dir);
+    buf_str(out, "</details>\n");
 }
 
 void defects_write(const struct report *r, struct buf *out)
 {
     part_begin(r, "defects", out);
-    if (!r->n_crashes) {
+    if (!r->n_crashes)
         buf_str(out, "<p class=\"none\">Nothing has crashed or hung.</p>\n");
-    } else {
-        html(out, "<p class=\"note\">These are inputs, not defects: many may show the same one. "
-                  "Triage, which tells them "
-                  "apart, has not run on this campaign.</p>\n");
-        table(r, out);
-    }
+    else if (r->defects.rows)
+        defects_table(r, out);
+    else
+        html(out,
+             "<p class=\"note\">Triage, which tells these inputs apart, has not run: <code>carol "
+             "triage %s</code>. Many "
+             "of them may show the same defect.</p>\n",
+             r->dir);
+    if (r->n_crashes)
+        inputs_table(r, out);
     part_end(out);
 }

@@ -78,11 +78,13 @@ static void table(const struct report *r, const struct sums *s, struct buf *out)
         out,
         "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">fuzzer</th><th>edges first</th>"
         "<th>only by it</th><th>by others too</th></tr></thead>\n<tbody>\n");
+    char first[32], alone[32], with[32];
     for (int a = 0; a < r->n_arms; a++)
         html(out,
-             "<tr><th class=\"t\" scope=\"row\"><span class=\"dot %s\"></span>%s</th><td>%u</td>"
-             "<td>%u</td><td>%u</td></tr>\n",
-             data_class(a), data_arm(r, a), s->first[a], s->alone[a], s->with[a]);
+             "<tr><th class=\"t\" scope=\"row\"><span class=\"dot %s\"></span>%s</th><td>%s</td>"
+             "<td>%s</td><td>%s</td></tr>\n",
+             data_class(a), data_arm(r, a), html_count(s->first[a], first),
+             html_count(s->alone[a], alone), html_count(s->with[a], with));
     buf_str(out, "</tbody></table></div>\n");
 }
 
@@ -138,6 +140,7 @@ static void set_view(const struct report *r, const struct sums *s, struct buf *o
 void finders_write(const struct report *r, struct buf *out)
 {
     struct sums s;
+    char found[32], one[32], several[32];
     part_begin(r, "finders", out);
     sum_up(r, &s);
     if (!s.found) {
@@ -145,10 +148,10 @@ void finders_write(const struct report *r, struct buf *out)
                 "<p class=\"none\">No fuzzer has found an edge that the seeds do not cover.</p>\n");
     } else {
         html(out,
-             "<p>The fuzzers found %u edges beyond the seeds: %u of them only one fuzzer has, %u "
-             "several "
-             "have.</p>\n",
-             s.found, s.found - s.several, s.several);
+             "<p>The fuzzers found %s edges beyond the seeds: %s of them only one fuzzer has, %s "
+             "several have.</p>\n",
+             html_count(s.found, found), html_count(s.found - s.several, one),
+             html_count(s.several, several));
         table(r, &s, out);
         buf_str(out, "<figure class=\"sets\">");
         set_view(r, &s, out);

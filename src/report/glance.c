@@ -11,6 +11,19 @@ static void big(struct buf *out, const char *name)
     html(out, "<div><dt>%s</dt><dd>", name);
 }
 
+/* Defects, where triage has told them apart; else inputs. */
+static void found(const struct report *r, struct buf *out)
+{
+    bool triaged = r->defects.rows > 0;
+    big(out, triaged ? "distinct defects" : "crashing inputs");
+    if (triaged)
+        html(out, "%zu<small>%zu confirmed; ", r->defects.n, r->defects.confirmed);
+    part_value(r, METRIC_CAMPAIGN, "crashes", 0, out);
+    buf_str(out, triaged ? " crashing inputs, " : "<small>");
+    part_value(r, METRIC_CAMPAIGN, "hangs", 0, out);
+    buf_str(out, " hangs</small></dd></div>\n");
+}
+
 static void numbers(const struct report *r, struct buf *out)
 {
     const struct tally *t = &r->st.tally;
@@ -32,11 +45,7 @@ static void numbers(const struct report *r, struct buf *out)
     buf_str(out, " edges, ");
     part_value(r, METRIC_CAMPAIGN, "seed_edges", 0, out);
     buf_str(out, " from the seeds</small></dd></div>\n");
-    big(out, "crashing inputs");
-    part_value(r, METRIC_CAMPAIGN, "crashes", 0, out);
-    buf_str(out, "<small>");
-    part_value(r, METRIC_CAMPAIGN, "hangs", 0, out);
-    buf_str(out, " hangs</small></dd></div>\n");
+    found(r, out);
     big(out, "executions");
     part_value(r, METRIC_CAMPAIGN, "execs", 0, out);
     buf_str(out, "<small>");

@@ -140,13 +140,21 @@ static int add_crash(struct report *r, struct store *s, size_t i, struct buf *ol
     return rc;
 }
 
+/* Was it made from a seed whose turn is not read yet, or not completed? */
+static bool is_ahead(const struct report *r, const struct data_crash *c)
+{
+    bool more = r->n_turns < r->decisions || strcmp(r->st.state, "running") == 0;
+    return more && c->parent > 0 && !is_seed(r, c->parent);
+}
+
 int lineage_update(struct report *r, struct store *s, struct err *e)
 {
     struct buf old = BUF_INIT(BUF_TEXT_MAX), now = BUF_INIT(BUF_TEXT_MAX);
     int rc = 0;
     for (; rc == 0 && r->n_fresh > 0; r->n_fresh--)
         rc = add_chain(r, s, r->fresh[r->n_fresh - 1], &old, &now, e);
-    for (; rc == 0 && r->next_crash < r->n_crashes; r->next_crash++)
+    for (; rc == 0 && r->next_crash < r->n_crashes && !is_ahead(r, &r->crashes[r->next_crash]);
+         r->next_crash++)
         rc = add_crash(r, s, r->next_crash, &old, &now, e);
     if (r->n_steps)
         qsort(r->steps, r->n_steps, sizeof *r->steps, by_seed);

@@ -9,19 +9,19 @@
 #include <string.h>
 
 const struct report_section report_sections[] = {
-    {"glance", "At a glance", glance_write},
-    {"coverage", "Coverage over time", coverage_write},
-    {"shares", "Shares and rewards", shares_write},
-    {"finders", "Who found what", finders_write},
-    {"imports", "Who built on whom", imports_write},
-    {"defects", "Crashes and hangs", defects_write},
-    {"lineage", "Lineage", lineage_write},
-    {"exploration", "Exploration and exploitation", exploration_write},
-    {"predictions", "Predictions and outcomes", predictions_write},
-    {"signals", "Context signals", signals_write},
-    {"turns", "Every decision", turns_write},
-    {"settings", "Settings and accounts", settings_write},
-    {NULL, NULL, NULL},
+    {"glance", "At a glance", glance_write, "Glance"},
+    {"coverage", "Coverage over time", coverage_write, "Coverage"},
+    {"shares", "Shares and rewards", shares_write, "Shares"},
+    {"finders", "Who found what", finders_write, "Who found what"},
+    {"imports", "Who built on whom", imports_write, "Who built on whom"},
+    {"defects", "Defects", defects_write, "Defects"},
+    {"lineage", "Lineage", lineage_write, "Lineage"},
+    {"exploration", "Exploration and exploitation", exploration_write, "Exploration"},
+    {"predictions", "Predictions and outcomes", predictions_write, "Predictions"},
+    {"signals", "Context signals", signals_write, "Signals"},
+    {"turns", "Every decision", turns_write, "Decisions"},
+    {"settings", "Settings and accounts", settings_write, "Settings"},
+    {NULL, NULL, NULL, NULL},
 };
 
 extern const char report_css_data[], report_js_data[];
@@ -70,7 +70,7 @@ static void navigation(const char *prefix, struct buf *out)
 {
     buf_str(out, "<nav aria-label=\"sections\"><ul>");
     for (const struct report_section *s = report_sections; s->id; s++)
-        html(out, "<li><a href=\"#%s%s\">%s</a></li>", prefix, s->id, s->title);
+        html(out, "<li><a href=\"#%s%s\">%s</a></li>", prefix, s->id, s->brief);
     buf_str(out, "</ul></nav>\n");
 }
 

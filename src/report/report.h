@@ -63,6 +63,7 @@ struct report_section {
     const char *id;    /* of the element */
     const char *title; /* its heading */
     void (*write)(const struct report *r, struct buf *out);
+    const char *brief; /* in the navigation */
 };
 extern const struct report_section report_sections[];
 

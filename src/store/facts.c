@@ -186,7 +186,9 @@ int store_totals(struct store *s, struct store_totals *t, struct err *e)
     int rc = db_query(s, &q,
                       "SELECT (SELECT elapsed_ns FROM clock), (SELECT max(id) FROM turns),"
                       " (SELECT max(id) FROM seeds), (SELECT count(*) FROM crashes WHERE hang = 0),"
-                      " (SELECT count(*) FROM crashes WHERE hang = 1)",
+                      " (SELECT count(*) FROM crashes WHERE hang = 1),"
+                      " (SELECT count(DISTINCT defect) FROM triage WHERE defect <> '' AND build ="
+                      "  (SELECT value FROM settings WHERE key = 'triage.build'))",
                       e);
     *t = (struct store_totals){0};
     if (rc < 0)
@@ -199,6 +201,7 @@ int store_totals(struct store *s, struct store_totals *t, struct err *e)
         t->seeds = (uint64_t)db_int(&q);
         t->crashes = (uint64_t)db_int(&q);
         t->hangs = (uint64_t)db_int(&q);
+        t->defects = (uint64_t)db_int(&q);
     }
     db_done(&q);
     return rc < 0 ? rc : 0;

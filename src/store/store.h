@@ -402,6 +402,7 @@ struct store_totals {
     int64_t elapsed_ns;
     int64_t decisions;              /* the highest number of one */
     uint64_t seeds, crashes, hangs; /* distinct inputs */
+    uint64_t defects;               /* distinct ones, of the builds that triage used last */
 };
 CAROL_MUST_CHECK int store_totals(struct store *s, struct store_totals *t, struct err *e);
 

@@ -68,7 +68,8 @@ static int init_plain(struct family_kit *k, struct err *e)
     k->engine = where_runtime("libcaroldrv.a");
     add_words(&k->compile, "-gline-tables-only");
     if (k->family == FAMILY_ASAN) {
-        add_words(&k->compile, "-fsanitize=address -fno-omit-frame-pointer");
+        add_words(&k->compile, "-fsanitize=address -fno-omit-frame-pointer "
+                               "-fno-optimize-sibling-calls");
         add_words(&k->link, "-fsanitize=address");
         strv_add(&k->env, "ASAN_OPTIONS=detect_leaks=0");
     }

@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from types import SimpleNamespace
 
-VERSION = 3  # of the tables
+VERSION = 4  # of the tables
 RUNNING, PARKED, COMMITTED, VOID, LATE = 1, 2, 3, 4, 5  # states of a turn
 STORED, MEASURED, QUARANTINED = 1, 2, 3                  # states of a seed
 RAN, EXITED, CRASHED, TIMED_OUT = 1, 2, 3, 4             # results on the neutral build

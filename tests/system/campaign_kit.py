@@ -65,11 +65,13 @@ class Carol:
 
     @staticmethod
     def words(args):
-        """A new campaign is the paper's, unless the test says --default."""
+        """A new campaign is the paper's, unless the test says --default; triage is off unless it says --triage."""
         args = [str(a) for a in args]
+        if args[:1] == ["fuzz"] and not {"--help", "--no-triage", "--triage"} & set(args):
+            args.insert(1, "--no-triage")
         if args[:1] == ["fuzz"] and not {"--resume", "--help", "--default"} & set(args):
             args.insert(1, "--paper")
-        return [a for a in args if a != "--default"]
+        return [a for a in args if a not in ("--default", "--triage")]
 
     def start(self, *args, env=None, log=None, **popen):
         out = open(log, "ab") if log else subprocess.DEVNULL

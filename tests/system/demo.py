@@ -17,7 +17,7 @@ TEMP = Path(tempfile.mkdtemp(prefix="carol-demo-"))
 TAP = Tap()
 
 
-BUG = re.compile(r"^ +[0-9]+ [a-zA-Z-]+ in [a-z_]+, tote[a-z_]*\.c:[0-9]+$", re.M)
+BUG = re.compile(r"^ +[0-9a-f]{16}  \w+ +CWE-[0-9]+ .* in [a-z_0-9]+ at tote[a-z_]*\.c:[0-9]+$\n.* minimised to [0-9]+$", re.M)
 
 
 def demo():
@@ -34,7 +34,8 @@ def demo():
 def main():
     code, text = demo()
     TAP.ok(code == 0, "the demo runs to its end", text)
-    TAP.ok(BUG.search(text), "it names a bug by fault and place", text)
+    TAP.ok(re.search(r"^[1-9][0-9]* defects? confirmed, from", text, re.M) and BUG.search(text),
+           "it names a defect by weakness, fault and place, confirmed and minimised", text)
     TAP.ok(re.search(r"^([0-9]+) decisions, \1 come out exactly", text, re.M), "every decision of it replays", text)
     TAP.ok("\nNext:" in text and "--resume" in text, "and it says what to type next", text)
     TAP.tidy(TEMP)

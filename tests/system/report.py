@@ -90,6 +90,7 @@ class Record:
         self.turns = {t: (arm, rnd) for t, arm, rnd in db.execute("SELECT id, arm, round FROM turns")}
         self.seeds = {i: (turn, parent, unpack(e), state) for i, turn, parent, e, state in
                       db.execute("SELECT id, turn, parent, edges, state FROM seeds")}
+        self.crashes = dict(db.execute("SELECT id, parent FROM crashes WHERE parent IS NOT NULL"))
         self.first, self.by, self.seed_of = {}, {}, {}
         for i, (turn, _, edges, state) in sorted(self.seeds.items(), key=lambda s: (self.round(s[1][0]), s[0])):
             if turn is not None and not self.turns[turn][1] or state != 2:
@@ -110,8 +111,8 @@ class Record:
 
     def finders(self):
         found = [e for e, arm in self.first.items() if arm is not None]
-        return [[name, str(sum(self.first[e] == a for e in found)), str(sum(self.by[e] == {a} for e in found)),
-                 str(sum(a in self.by[e] and len(self.by[e]) > 1 for e in found))] for a, name in enumerate(self.arms)]
+        return [[name, f"{sum(self.first[e] == a for e in found):,}", f"{sum(self.by[e] == {a} for e in found):,}",
+                 f"{sum(a in self.by[e] and len(self.by[e]) > 1 for e in found):,}"] for a, name in enumerate(self.arms)]
 
     def matrix(self):
         grid = [[0] * (len(self.arms) + 2) for _ in self.arms]
@@ -236,6 +237,26 @@ def odd_records(out):
         discoveries(name, page, f"killed and resumed, {name.parent.name}")
 
 
+def triaged(out):
+    """Rows as carol triage leaves them: every third crash is of one defect, confirmed; the others are of one that is not."""
+    crashes = sqlite3.connect(out / "carol.db").execute("SELECT id, found_ns, arm FROM crashes ORDER BY found_ns, id").fetchall()
+    rows = [(c, "b", 1, *(("d1", "parse<b>", "/x/a.c", 7) if i % 3 == 0 else ("d2", "read", "/x/b.c", 9)), "use-after-free", "main", "read", 1,
+             "", 416, 1, 1, 1, 5, 5 if i % 3 == 0 else 2, 11, 0, "" if i % 3 == 0 else "fails now and then", "") for i, (c, _, _) in enumerate(crashes)]
+    marks = ",".join("?" * len(rows[0]))
+    to = copy(out, "triaged", *[(f"INSERT INTO triage VALUES({marks})", row) for row in rows],
+              "INSERT INTO settings(key, value) VALUES('triage.build', 'b')")
+    page, arms = report(to, page="triaged.html"), Record(out).arms
+    got = [row for row in page.rows("defects") if len(row) == 9][1:]
+    want = [[place, shown, sorted(crashes[i][1] for i in range(len(crashes)) if (i % 3 == 0) == sure)[0], sum((i % 3 == 0) == sure for i in range(len(crashes)))]
+            for place, shown, sure in (("parse<b> a.c:7", "confirmed", True), ("read b.c:9", "not confirmed fails now and then", False))]
+    clock = [f"{ns // 10**9 // 3600}:{ns // 10**9 // 60 % 60:02}:{ns // 10**9 % 60:02}" for _, _, ns, _ in want]
+    TAP.ok([r[0] for r in got] == [w[0] for w in want] and [r[3] for r in got] == [w[1] for w in want]
+           and [r[6] for r in got] == [str(w[3]) for w in want] and [r[4] for r in got] == clock and got[0][5] == arms[crashes[0][2]],
+           "defects as triage left them: where, confirmed or not, first seen, by whom, how many inputs", (got, want, clock))
+    TAP.ok(page.metrics[("defects", None)] == {"2"} and page.metrics[("confirmed", None)] == {"1"}
+           and "Triage, which tells" not in page.text and "Triage, which tells" in report(out).text, "without triage the page says that it has not run")
+
+
 def evil_record(out):
     names = sqlite3.connect(out / "carol.db").execute("SELECT value FROM settings WHERE key = 'fuzzers'").fetchone()[0]
     return copy(out, "<b>evil", ("UPDATE seeds SET name = ?", (EVIL,)), ("UPDATE crashes SET name = ?", (EVIL,)),
@@ -323,6 +344,10 @@ def lineage(b, out, path):
         want = record.chain(record.seed_of[edge])
         wrong += [] if got == want else [(edge, got, want)]
     TAP.ok(len(record.chain(record.seed_of[edges[0]])) > 3 and not wrong, "an edge's lineage is its chain of inputs", wrong)
+    crash, parent = max(record.crashes.items(), key=lambda c: len(record.chain(c[1])))
+    got = b.run("const s = document.querySelector('.pick select'); s.value = arguments[0]; s.dispatchEvent(new Event('change')); "
+                "return Array.from(document.querySelectorAll('.steps li:not([hidden])')).map(l => Number(l.id.slice(1)))", f"x{crash}")
+    TAP.ok(got == record.chain(parent) + [crash], "so is that of a crash", (got, record.chain(parent), crash))
 
 
 def in_browser(out, page, evil, day, many):
@@ -351,6 +376,7 @@ def main():
     discoveries(out, page, "a campaign")
     many = several()
     odd_records(out)
+    triaged(out)
     refusals(out)
     evil = evil_record(out)
     report(evil, page="evil.html")

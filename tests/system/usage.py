@@ -21,7 +21,7 @@ from campaign_kit import Carol, Tap
 CAROL, ROOT = Carol(sys.argv[1]), Path(sys.argv[2])
 TEMP = Path(tempfile.mkdtemp(prefix="carol-usage-"))
 TAP = Tap()
-VERBS = ["doctor", "build", "cover", "fuzz", "status", "explain", "replay", "sim", "stats", "bench", "engine"]
+VERBS = ["doctor", "build", "cover", "fuzz", "status", "triage", "explain", "replay", "sim", "stats", "bench", "engine"]
 BELOW = {"sim": ["ensemble", "known", "prop1"], "bench": ["run", "table"], "engine": ["run", "selftest"]}
 FUNCTION = "#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *p, size_t n) {return n > 2 && *p;}"
 PROGRAM = "#include <stdio.h>\nint main(int n, char **v) {return n > 1 && fopen(v[1], \"r\") == NULL;}"
