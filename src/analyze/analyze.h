@@ -20,6 +20,7 @@ struct analysis {
     int (*run)(const struct study *s, struct grids *out, struct err *e);
     /* Instead: about the results of `carol bench`, which need no journals. */
     int (*bench)(const struct strv *dirs, struct grids *out, struct err *e);
+    bool apart; /* campaigns under different schedulers are not taken together */
 };
 
 extern const struct analysis analyses[];                /* ends with a NULL name */

@@ -97,9 +97,10 @@ int firsts_study(struct firsts *f, const struct study *s, struct err *e)
         strv_add(&f->targets, s->targets.v[i]);
     for (size_t i = 0; rc == 0 && i < s->n; i++) {
         const struct camp *c = &s->camps[i];
-        f->trials[f->n_trials++] = (struct trial){.target = c->target,
-                                                  .contender = number_of(&f->contenders, c->scheduler),
-                                                  .length_s = (double)c->elapsed_ns / 1e9};
+        f->trials[f->n_trials++] =
+            (struct trial){.target = c->target,
+                           .contender = number_of(&f->contenders, c->scheduler),
+                           .length_s = (double)c->elapsed_ns / 1e9};
         rc = add_campaign(f, i, c, e);
     }
     return rc;

@@ -20,11 +20,12 @@ const struct analysis analyses[] = {
     {"drift", "does what the first half of a campaign teaches hold in the second?", analyze_drift,
      NULL},
     {"plateau", "what do the signals do before a bug is triggered first?", analyze_plateau, NULL},
-    {"arrival", "when is each bug triggered first, by which contender?", NULL, analyze_arrival},
+    {"arrival", "when is each bug triggered first, by which contender?", NULL, analyze_arrival,
+     true},
     {"allocation", "how much goes to the fuzzer that is chosen most, quarter by quarter?",
-     analyze_allocation, NULL},
+     analyze_allocation, NULL, true},
     {"regret", "what would another policy have earned, by campaigns under random?", analyze_regret,
-     NULL},
+     NULL, true},
     {0}};
 
 const struct analysis *analysis_find(const char *name)

@@ -129,7 +129,7 @@ static void print(const struct args *a, const struct study *s, const struct grid
 }
 
 /* Campaigns that differ in what need not be the same. */
-static void note_mixture(const struct study *s, struct grids *g)
+static void note_mixture(const struct study *s, const struct analysis *a, struct grids *g)
 {
     size_t simulated = 0, turns = 0, schedulers = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -144,7 +144,7 @@ static void note_mixture(const struct study *s, struct grids *g)
                    simulated, s->n);
     if (turns)
         grids_note(g, "turns of different lengths are mixed here: rewards per turn are not alike");
-    if (schedulers)
+    if (schedulers && !a->apart)
         grids_note(g, "campaigns under different schedulers are taken together, by target");
 }
 
@@ -156,8 +156,8 @@ static int run(const struct args *a, struct err *e)
     if (rc == 0)
         rc = a->analysis->bench ? a->analysis->bench(&a->outs, &g, e) : a->analysis->run(&s, &g, e);
     if (rc == 0) {
-        if (s.n && a->analysis->run != analyze_allocation)
-            note_mixture(&s, &g);
+        if (s.n)
+            note_mixture(&s, a->analysis, &g);
         print(a, &s, &g);
     }
     grids_free(&g);

@@ -1,6 +1,6 @@
 /* shrink: the smallest input that still fails is found, with questions that are few and never larger than the input. */
-#include "base/die.h"
 #include "triage/shrink.h"
+#include "base/die.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,8 @@
 typedef bool fails_fn(const char *p, size_t n);
 
 /* The best in the end; how many questions it took. */
-static size_t play(const char *input, size_t n, fails_fn *fails, size_t most, char **best, size_t *best_size)
+static size_t play(const char *input, size_t n, fails_fn *fails, size_t most, char **best,
+                   size_t *best_size)
 {
     struct shrink *s = shrink_new(input, n);
     const void *c, *b;
@@ -125,8 +126,10 @@ static void it_may_be_stopped_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_matters_remains),         cmocka_unit_test(what_cannot_go_becomes_zeros),
-        cmocka_unit_test(the_empty_input_may_fail_too), cmocka_unit_test(it_ends_where_nothing_can_go),
+        cmocka_unit_test(what_matters_remains),
+        cmocka_unit_test(what_cannot_go_becomes_zeros),
+        cmocka_unit_test(the_empty_input_may_fail_too),
+        cmocka_unit_test(it_ends_where_nothing_can_go),
         cmocka_unit_test(it_may_be_stopped_anywhere),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
