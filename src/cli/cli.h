@@ -17,6 +17,7 @@ struct cli_verb {
 extern const struct cli_verb cli_verbs[]; /* ends with a NULL name */
 
 /* The verbs, one per file. */
+int cli_analyze(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_build(int argc, char **argv);
 int cli_cover(int argc, char **argv);

@@ -4,6 +4,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "proc/crew.h"
 #include "proc/loop.h"
 #include "target/manifest.h"
 
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: carol sim ensemble [options]\n\n"
@@ -139,13 +139,12 @@ static int check(struct args *a, struct err *e)
 
 static int parse(int argc, char **argv, struct args *a, struct err *e)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *a = (struct args){.k = 6,
                        .jobs = 6,
                        .campaigns = 20,
                        .seed = 1,
                        .bugs = 20,
-                       .processes = cores > 0 ? (uint64_t)cores : 1,
+                       .processes = (uint64_t)crew_cores(),
                        .duration_ns = 86400 * NS_PER_S,
                        .turn_ns = SCHED_TURN_NS};
     optind = 1;

@@ -50,8 +50,8 @@ void project_trim(struct project *p)
     p->n = p->cap = 0;
 }
 
-/* s += theta theta' of one fuzzer: its ridge weights from all its turns, the intercept left out. */
-static void add_weights(const struct project *p, int arm, double ridge, double s[N][N])
+/* The ridge weights of one fuzzer from all its turns, the intercept left out. */
+static void weights_of(const struct project *p, int arm, double ridge, double theta[N])
 {
     struct linear m;
     linear_init(&m, ridge);
@@ -64,9 +64,7 @@ static void add_weights(const struct project *p, int arm, double ridge, double s
         linear_add(&m, phi, p->log[i].reward);
     }
     linear_solve(&m);
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++)
-            s[i][j] += m.theta[i] * m.theta[j];
+    memcpy(theta, m.theta, N * sizeof *theta);
 }
 
 /* One rotation in the plane of i and j that makes s[i][j] 0; v collects them, a direction per row. */
@@ -127,15 +125,25 @@ static void take_largest(double s[N][N], double v[N][N], bool taken[N], double o
         out[k] = v[best][top] < 0 ? -v[best][k] : v[best][k];
 }
 
-void project_fit(struct project *p, int n_arms, double ridge)
+void project_directions(double theta[][N], int n, int rank, double out[][N])
 {
     double s[N][N] = {0}, v[N][N];
     bool taken[N] = {false};
-    for (int arm = 0; arm < n_arms; arm++)
-        add_weights(p, arm, ridge, s);
+    for (int arm = 0; arm < n; arm++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                s[i][j] += theta[arm][i] * theta[arm][j];
     diagonalise(s, v);
-    for (int r = 0; r < p->rank; r++)
-        take_largest(s, v, taken, p->v[r]);
+    for (int r = 0; r < rank; r++)
+        take_largest(s, v, taken, out[r]);
+}
+
+void project_fit(struct project *p, int n_arms, double ridge)
+{
+    double theta[SCHED_MAX_ARMS][N];
+    for (int arm = 0; arm < n_arms; arm++)
+        weights_of(p, arm, ridge, theta[arm]);
+    project_directions(theta, n_arms, p->rank, p->v);
 }
 
 void project_apply(const struct project *p, const double x[FEATURES_X], double z[FEATURES_X])

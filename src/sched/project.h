@@ -35,6 +35,8 @@ struct project *project_new(int rank);
 void project_free(struct project *p);
 bool project_add(struct project *p, int arm, const double x[SIGNAL_COUNT], double reward);
 void project_fit(struct project *p, int n_arms, double ridge);
+/* The first `rank` right singular vectors of the n rows of theta, of length 1, their largest element positive. */
+void project_directions(double theta[][SIGNAL_COUNT], int n, int rank, double out[][SIGNAL_COUNT]);
 /* After the models were rebuilt. */
 void project_trim(struct project *p);
 static inline bool project_fitted(const struct project *p)

@@ -1,24 +1,13 @@
-/* batch: deals campaigns to processes and collects their results.  Simulates nothing itself. */
+/* batch: which campaigns there are and where each goes.  Simulates nothing itself. */
 #include "sim/batch.h"
 
 #include "base/die.h"
 #include "base/rng.h"
 #include "journal/fold.h"
+#include "proc/crew.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* In memory that all processes share. */
-struct board {
-    uint64_t next; /* job to take */
-    uint32_t failed;
-    struct err error; /* of the first that failed */
-    struct run_result results[];
-};
 
 void batch_spec(const char *spec, const char *more, char **name, char **params)
 {
@@ -73,9 +62,10 @@ static char *directory_of(const struct batch_settings *st, const char *spec, int
 }
 
 /* Job k: neighbouring jobs are the same campaign under another scheduler. */
-static int run_job(const struct batch_settings *st, size_t k, struct run_result *results,
-                   struct err *e)
+static int run_job(void *arg, size_t k, void *shared, struct err *e)
 {
+    const struct batch_settings *st = arg;
+    struct run_result *results = shared;
     size_t s = k % st->schedulers->n, i = k / st->schedulers->n;
     struct run_settings run = st->run;
     char *name, *params, *dir = directory_of(st, st->schedulers->v[s], (int)i);
@@ -92,59 +82,14 @@ static int run_job(const struct batch_settings *st, size_t k, struct run_result 
     return rc;
 }
 
-static void work(const struct batch_settings *st, struct board *b)
-{
-    size_t n = st->schedulers->n * (size_t)st->campaigns;
-    for (;;) {
-        struct err e = {0};
-        size_t k = __atomic_fetch_add(&b->next, 1, __ATOMIC_RELAXED);
-        if (k >= n || __atomic_load_n(&b->failed, __ATOMIC_RELAXED))
-            return;
-        if (run_job(st, k, b->results, &e) < 0 &&
-            !__atomic_exchange_n(&b->failed, 1, __ATOMIC_SEQ_CST))
-            b->error = e;
-    }
-}
-
-static int fork_workers(const struct batch_settings *st, struct board *b, struct err *e)
-{
-    int started = 0, rc = 0;
-    for (; started < st->processes && rc == 0; started++) {
-        pid_t pid = fork();
-        if (pid == 0) {
-            work(st, b);
-            _exit(0);
-        }
-        if (pid < 0) {
-            rc = err_sys(e, "cannot start another process; give a smaller -p");
-            break;
-        }
-    }
-    for (; started > 0; started--) {
-        int status;
-        if (wait(&status) > 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 0) && rc == 0)
-            rc = err_set(e, -EIO, "a process of the simulation died with status %d", status);
-    }
-    return rc;
-}
-
 int batch_run(const struct batch_settings *st, struct run_result *results, struct err *e)
 {
     size_t n = st->schedulers->n * (size_t)st->campaigns;
-    size_t size = sizeof(struct board) + n * sizeof(struct run_result);
-    struct board *b = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int rc = 0;
-    if (b == MAP_FAILED)
-        return err_sys(e, "no memory for %zu results", n);
-    if (st->processes > 1)
-        rc = fork_workers(st, b, e);
-    else
-        work(st, b);
-    if (rc == 0 && b->failed) {
-        *e = b->error;
-        rc = e->code;
-    }
-    memcpy(results, b->results, n * sizeof *results);
-    munmap(b, size);
-    return rc;
+    struct batch_settings mine = *st;
+    return crew_run(&(struct crew){.jobs = n,
+                                   .processes = st->processes,
+                                   .size = n * sizeof *results,
+                                   .job = run_job,
+                                   .arg = &mine},
+                    results, e);
 }

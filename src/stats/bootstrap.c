@@ -6,7 +6,6 @@
 #include "stats/ranks.h"
 #include "stats/series.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,13 +28,6 @@ static double of_values(const double *x, size_t n, bool median, double *room)
     return statistic(room, n, median);
 }
 
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double at = q * (double)(n - 1), below = floor(at);
-    size_t i = (size_t)below;
-    return i + 1 < n ? sorted[i] + (at - below) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
-}
-
 void stats_bootstrap(const double *x, size_t n, const double *y, size_t m,
                      const struct bootstrap_settings *s, struct bootstrap *r)
 {
@@ -50,8 +42,8 @@ void stats_bootstrap(const double *x, size_t n, const double *y, size_t m,
     }
     qsort(drawn, s->resamples, sizeof *drawn, ranks_order);
     r->value = of_values(x, n, s->median, room) - (m ? of_values(y, m, s->median, room) : 0);
-    r->low = quantile(drawn, s->resamples, (1 - s->level) / 2);
-    r->high = quantile(drawn, s->resamples, (1 + s->level) / 2);
+    r->low = stats_quantile(drawn, s->resamples, (1 - s->level) / 2);
+    r->high = stats_quantile(drawn, s->resamples, (1 + s->level) / 2);
     free(drawn);
     free(room);
 }

@@ -1,6 +1,7 @@
 /* holm: the step-down correction for several tests. */
 #include "stats/holm.h"
 
+#include "base/die.h"
 #include "stats/ranks.h"
 
 #include <math.h>
@@ -15,4 +16,21 @@ void stats_holm(const double *p, size_t n, double *adjusted)
         adjusted[index[i]] = least;
     }
     free(index);
+}
+
+void stats_holm_fields(const double *p, double *adjusted, size_t n, size_t step)
+{
+    double *known = xcalloc(2 * n + 1, sizeof *known);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        double v = *(const double *)((const char *)p + i * step);
+        if (!isnan(v))
+            known[k++] = v;
+    }
+    stats_holm(known, k, known + n);
+    for (size_t i = k = 0; i < n; i++) {
+        double v = *(const double *)((const char *)p + i * step);
+        *(double *)((char *)adjusted + i * step) = isnan(v) ? NAN : known[n + k++];
+    }
+    free(known);
 }

@@ -38,6 +38,24 @@ double stats_sign(uint64_t wins, uint64_t losses)
     return fmin(1, (double)(2 * tail));
 }
 
+double stats_binomial(uint64_t k, uint64_t n, double p)
+{
+    long double tail = 0, odds = (long double)p / (1 - (long double)p);
+    BUG_ON(n > SIGN_MOST);
+    if (k == 0)
+        return 1;
+    if (k > n)
+        return 0;
+    long double nn = (long double)n, kk = (long double)k;
+    long double term = expl(lgammal(nn + 1) - lgammal(kk + 1) - lgammal(nn - kk + 1) +
+                            kk * logl((long double)p) + (nn - kk) * log1pl(-(long double)p));
+    for (uint64_t i = k; i <= n; i++) {
+        tail += term;
+        term *= odds * (long double)(n - i) / (long double)(i + 1);
+    }
+    return fmin(1, (double)tail);
+}
+
 /* P(the rank sum is at least as far from its mean): p[s] is the probability of the doubled sum s when every
  * sign is a coin. */
 static double exact_p(const double *rank, size_t n, double w_plus)

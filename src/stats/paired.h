@@ -12,6 +12,10 @@
  * neither.  No pairs at all: 1.  wins + losses is at most SIGN_MOST. */
 double stats_sign(uint64_t wins, uint64_t losses);
 
+/* P(k or more of n happen) when each does with probability p in (0, 1): whether something happens too often.  n is at
+ * most SIGN_MOST. */
+double stats_binomial(uint64_t k, uint64_t n, double p);
+
 struct wilcoxon {
     size_t n, zeros; /* differences that count, and those of 0, which do not */
     double w;        /* the smaller of the two rank sums */

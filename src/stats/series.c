@@ -24,6 +24,13 @@ double stats_variance(const double *x, int n)
     return sum / (n - 1);
 }
 
+double stats_quantile(const double *sorted, size_t n, double q)
+{
+    double at = q * (double)(n - 1);
+    size_t i = (size_t)at;
+    return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+}
+
 double stats_slope(const double *x, int n)
 {
     if (n < 2)

@@ -6,6 +6,8 @@
 #ifndef CAROL_STATS_SERIES_H
 #define CAROL_STATS_SERIES_H
 
+#include <stddef.h>
+
 #define SERIES_SHORT 84
 /* What compares all pairs takes no more values than this; the caller sees to it. */
 #define SERIES_PAIRS_MAX 10000
@@ -16,6 +18,8 @@ double stats_variance(const double *x, int n); /* n-1; 0 below two values */
  * larger before x[k]. */
 double stats_select(double *x, int n, int k);
 double stats_median(double *x, int n);
+/* The value that a part q in [0, 1] of n >= 1 sorted values lies below, with linear interpolation. */
+double stats_quantile(const double *sorted, size_t n, double q);
 double stats_slope(const double *x, int n); /* least squares over 0..n-1; 0 below two values */
 /* Mann-Kendall z with tie and continuity corrections; 0 when S or its variance is 0.
  * n is at most SERIES_PAIRS_MAX; quadratic. */

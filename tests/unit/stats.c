@@ -237,6 +237,13 @@ static void check_chi2(struct vectors *v, int line)
     expect(tail_chi2(value, df), vectors_real(v), "chi2", line);
 }
 
+static void check_binomial(struct vectors *v, int line)
+{
+    uint64_t k = (uint64_t)vectors_int(v), n = (uint64_t)vectors_int(v);
+    double p = vectors_real(v);
+    expect(stats_binomial(k, n, p), vectors_real(v), "binomial", line);
+}
+
 static void the_oracle_agrees(void **state)
 {
     (void)state;
@@ -260,6 +267,7 @@ static void the_oracle_agrees(void **state)
         {"point", check_point, 20},
         {"chi2", check_chi2, 42},
         {"bootstrap", check_bootstrap, 40},
+        {"binomial", check_binomial, 33},
     };
     enum { SECTIONS = sizeof sections / sizeof *sections };
     int seen[SECTIONS] = {0}, line = 0;
@@ -458,6 +466,32 @@ static void an_interval_repeats_from_its_seed(void **state)
     assert_true(a.low < a.value && a.value < a.high);
 }
 
+/* Fields of structs: those without a p take no part. */
+static void holm_of_fields_leaves_out_what_is_not_there(void **state)
+{
+    (void)state;
+    struct {
+        int other;
+        double p, adjusted;
+    } row[] = {{1, 0.04, 0}, {2, NAN, 0}, {3, 0.01, 0}, {4, 0.5, 0}};
+    const double p[] = {0.04, 0.01, 0.5};
+    double adjusted[3];
+    stats_holm(p, 3, adjusted);
+    stats_holm_fields(&row->p, &row->adjusted, 4, sizeof *row);
+    assert_true(row[0].adjusted == adjusted[0] && row[2].adjusted == adjusted[1] &&
+                row[3].adjusted == adjusted[2] && isnan(row[1].adjusted) && row[3].other == 4);
+}
+
+/* As numpy.percentile has them. */
+static void quantiles_lie_between_the_values(void **state)
+{
+    (void)state;
+    const double v[] = {1, 2, 4, 8};
+    assert_true(stats_quantile(v, 4, 0) == 1 && stats_quantile(v, 4, 1) == 8);
+    assert_true(stats_quantile(v, 4, 0.5) == 3 && stats_quantile(v, 4, 0.25) == 1.75);
+    assert_true(stats_quantile(v, 1, 0.95) == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +500,8 @@ int main(void)
         cmocka_unit_test(only_the_order_counts),
         cmocka_unit_test(negative_differences_mirror),
         cmocka_unit_test(holm_keeps_the_order),
+        cmocka_unit_test(holm_of_fields_leaves_out_what_is_not_there),
+        cmocka_unit_test(quantiles_lie_between_the_values),
         cmocka_unit_test(probabilities_add_up),
         cmocka_unit_test(what_is_too_much_is_said),
         cmocka_unit_test(tenths_are_a_unit),

@@ -125,6 +125,13 @@ def signs(out):
         out.append(f"sign {w} {l} {reals(min(1, Fraction(2 * tail, 2 ** n)))}")
 
 
+def binomials(out):
+    for n, k in ((1, 0), (1, 1), (8, 7), (8, 8), (10, 0), (10, 3), (24, 2), (100, 5), (100, 37), (532, 49), (2000, 130)):
+        for p in (Fraction(1, 20), Fraction(1, 2), Fraction(7, 8)):
+            tail = sum(math.comb(n, i) * p ** i * (1 - p) ** (n - i) for i in range(k, n + 1))
+            out.append(f"binomial {k} {n} {reals(p, tail)}")
+
+
 def corrections(out):
     for n in (1, 2, 3, 9, 54):
         for _ in range(4):
@@ -287,7 +294,7 @@ def main():
     mpmath.mp.dps = 20
     warnings.filterwarnings("ignore", message=".*constant.*")
     for section in (two_samples, resolutions, signs, corrections, signed_ranks, trends, mann_kendall, survival, blocks,
-                    bootstrap):
+                    bootstrap, binomials):
         section(out)
         print(section.__name__, len(out), file=sys.stderr)
     (directory / "stats.txt").write_text("\n".join(out) + "\n", encoding="utf-8")

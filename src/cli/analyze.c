@@ -1,0 +1,179 @@
+/* analyze: `carol analyze`: which analysis, of which campaigns, in which form.  What they do is in src/analyze. */
+#include "analyze/analyze.h"
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "proc/crew.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "OUT is a campaign, or a directory of them: what 'carol sim -o' or 'carol bench run --keep'\n"
+    "wrote.  docs/ANALYSES.md says what each question means and how to read its table.\n\n"
+    "  -p, --processes N   cores to use (default: all)\n"
+    "      --json          for programs (schema 1)\n"
+    "      --csv           the tables as CSV, one after another\n"
+    "      --html          a page that needs no other file\n";
+
+enum form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_HTML, FORM_HELP };
+
+struct args {
+    enum form form;
+    int forms; /* how many were given */
+    uint64_t processes;
+    const struct analysis *analysis;
+    struct strv outs;
+};
+
+static void print_help(void)
+{
+    const struct cli_verb *v = cli_find("analyze");
+    printf("usage: carol analyze %s\n\n%s\n\n", v->args, v->summary);
+    for (const struct analysis *a = analyses; a->name; a++)
+        printf("  %-11s %s\n", a->name, a->question);
+    printf("\n%s", help);
+}
+
+static int set_form(struct args *a, enum form form)
+{
+    a->form = form;
+    a->forms++;
+    return 0;
+}
+
+static int set_option(int c, struct args *a, struct err *e)
+{
+    switch (c) {
+    case 'J': return set_form(a, FORM_JSON);
+    case 'C': return set_form(a, FORM_CSV);
+    case 'H': return set_form(a, FORM_HTML);
+    case 'h': a->form = FORM_HELP; return 0;
+    case 'p': return str_to_u64(optarg, "-p", 1, 1024, &a->processes, e);
+    default: return err_usage(e, "'carol analyze --help' lists the options");
+    }
+}
+
+static int find(struct args *a, const char *name, struct err *e)
+{
+    struct buf names = BUF_INIT(1024);
+    a->analysis = analysis_find(name);
+    for (const struct analysis *x = analyses; x->name; x++)
+        buf_printf(&names, "%s%s", x == analyses ? "" : ", ", x->name);
+    int rc = a->analysis ? 0
+                         : err_usage(e,
+                                     "there is no analysis '%.40s'; there are %s ('carol analyze "
+                                     "--help' says what they ask)",
+                                     name, names.p);
+    buf_free(&names);
+    return rc;
+}
+
+static int parse(int argc, char **argv, struct args *a, struct err *e)
+{
+    static const struct option options[] = {{"json", 0, 0, 'J'},      {"csv", 0, 0, 'C'},
+                                            {"html", 0, 0, 'H'},      {"help", 0, 0, 'h'},
+                                            {"processes", 1, 0, 'p'}, {0, 0, 0, 0}};
+    int rc = 0;
+    optind = 1;
+    for (int c; rc == 0 && (c = getopt_long(argc, argv, "hp:", options, NULL)) != -1;)
+        rc = set_option(c, a, e);
+    if (rc < 0 || a->form == FORM_HELP)
+        return rc;
+    if (a->forms > 1)
+        return err_usage(e, "--json, --csv and --html are three forms of one answer: give one");
+    if (optind >= argc)
+        return err_usage(
+            e, "which analysis? carol analyze NAME OUT... ('carol analyze --help' lists them)");
+    rc = find(a, argv[optind++], e);
+    if (rc == 0 && optind >= argc)
+        rc = err_usage(e, "of which campaigns? carol analyze %s OUT...", a->analysis->name);
+    while (rc == 0 && optind < argc)
+        strv_add(&a->outs, argv[optind++]);
+    return rc;
+}
+
+static void print_json(const struct args *a, const struct study *s, const struct grids *g)
+{
+    json_t *notes = json_array(), *targets = json_array();
+    size_t simulated = 0;
+    for (size_t i = 0; i < g->notes.n; i++)
+        json_array_append_new(notes, json_string(g->notes.v[i]));
+    for (size_t i = 0; i < s->targets.n; i++)
+        json_array_append_new(targets, json_string(s->targets.v[i]));
+    for (size_t i = 0; i < s->n; i++)
+        simulated += s->camps[i].simulated;
+    json_t *o = json_pack("{s:i,s:s,s:s,s:I,s:I,s:o,s:o,s:o}", "schema", 1, "analysis",
+                          a->analysis->name, "question", a->analysis->question, "campaigns",
+                          (json_int_t)s->n, "simulated", (json_int_t)simulated, "targets", targets,
+                          "notes", notes, "tables", grids_json(g));
+    json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    printf("\n");
+    json_decref(o);
+}
+
+static void print(const struct args *a, const struct study *s, const struct grids *g)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    if (a->form == FORM_JSON)
+        print_json(a, s, g);
+    else if (a->form == FORM_CSV)
+        grids_csv(g, &b);
+    else if (a->form == FORM_HTML)
+        grids_html(g, a->analysis->question, &b);
+    else
+        grids_text(g, &b);
+    fwrite(b.p ? b.p : "", 1, b.len, stdout);
+    buf_free(&b);
+}
+
+/* Campaigns that differ in what need not be the same. */
+static void note_mixture(const struct study *s, const struct analysis *a, struct grids *g)
+{
+    size_t simulated = 0, turns = 0, schedulers = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        simulated += s->camps[i].simulated;
+        turns += s->camps[i].turn_ns != s->camps[0].turn_ns;
+        schedulers += strcmp(s->camps[i].scheduler, s->camps[0].scheduler) != 0;
+    }
+    if (simulated == s->n)
+        grids_note(g, "simulated campaigns: no fuzzer and no target ran");
+    else if (simulated)
+        grids_note(g, "%zu of %zu campaigns are simulated: real and made-up ones are mixed here",
+                   simulated, s->n);
+    if (turns)
+        grids_note(g, "turns of different lengths are mixed here: rewards per turn are not alike");
+    if (schedulers && !a->apart)
+        grids_note(g, "campaigns under different schedulers are taken together, by target");
+}
+
+static int run(const struct args *a, struct err *e)
+{
+    struct study s = {.processes = a->processes ? (int)a->processes : crew_cores()};
+    struct grids g = {0};
+    int rc = a->analysis->bench ? 0 : study_open(&s, &a->outs, e);
+    if (rc == 0)
+        rc = a->analysis->bench ? a->analysis->bench(&a->outs, &g, e) : a->analysis->run(&s, &g, e);
+    if (rc == 0) {
+        if (s.n)
+            note_mixture(&s, a->analysis, &g);
+        print(a, &s, &g);
+    }
+    grids_free(&g);
+    study_free(&s);
+    return rc;
+}
+
+int cli_analyze(int argc, char **argv)
+{
+    struct err e = {0};
+    struct args a = {0};
+    int rc = parse(argc, argv, &a, &e);
+    if (rc == 0 && a.form == FORM_HELP)
+        print_help();
+    else if (rc == 0)
+        rc = run(&a, &e);
+    strv_free(&a.outs);
+    return rc < 0 ? cli_fail(&e) : 0;
+}

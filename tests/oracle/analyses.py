@@ -1,0 +1,562 @@
+"""The analyses of `carol analyze` once more, from the definitions in docs/ANALYSES.md, row by row and in plain Python.
+
+Shares nothing with the C code but the record.  Every function takes campaigns (read) and gives {key: {column: value}}
+for the table of that name; the test compares what is there.
+"""
+import math
+import sqlite3
+import sys
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vectors"))
+from oracle import Stream  # noqa: E402
+from record import COMMITTED, SIGNALS, decision  # noqa: E402
+
+HISTORY = {"win_mean", "win_var", "slope", "mk_z", "horizon_ratio", "horizon2_ratio", "horizon8_ratio", "cov_velocity"}
+LAMBDA = 10.0
+
+
+# --- reading -------------------------------------------------------------------------------------------------
+
+def standardised(raw, past):
+    """past: earlier values of each signal."""
+    x = []
+    for k, v in enumerate(raw):
+        seen = [p[k] for p in past]
+        n = len(seen)
+        mean = math.fsum(seen) / n if n else 0
+        var = math.fsum((s - mean) ** 2 for s in seen) / (n - 1) if n > 1 else 0
+        x.append(max(-5.0, min(5.0, (v - mean) / math.sqrt(var))) if var >= 1e-12 else 0.0)
+    return x
+
+
+def read(out):
+    db = sqlite3.connect(f"file:{out}/carol.db?mode=ro", uri=True)
+    s = dict(db.execute("SELECT key, value FROM settings"))
+    decisions = {t: decision(d) for t, d in db.execute("SELECT turn, data FROM decisions")}
+    names = [c[0] for c in db.execute("SELECT * FROM turns LIMIT 1").description]
+    turns = [SimpleNamespace(**dict(zip(names, r))) for r in db.execute("SELECT * FROM turns ORDER BY id")]
+    elapsed = db.execute("SELECT elapsed_ns FROM clock").fetchone()[0]
+    db.close()
+    c = SimpleNamespace(out=str(out), target=s.get("target") or "unknown", scheduler=s["scheduler"], seed=int(s["seed"]),
+                        arms=len(s["fuzzers"].split(",")), fuzzers=s["fuzzers"].split(","), turns=[], decisions=[],
+                        elapsed=elapsed)
+    done = sorted((t for t in turns if t.round > 0), key=lambda t: t.round)
+    past, at = [[] for _ in range(c.arms)], 0
+    by_id = {}
+
+    def complete(t):
+        if t.state != COMMITTED:
+            return
+        d = by_id[t.id]
+        past[t.arm].append(d.signals[t.arm])
+        c.turns.append(SimpleNamespace(arm=t.arm, x=d.x[t.arm], reward=t.reward, raw=t.raw, end=t.end_ns, d=d,
+                                       able=[a for a in range(c.arms) if a not in d.dropped]))
+
+    for t in sorted(decisions):
+        while at < len(done) and done[at].at_decision < t:
+            complete(done[at])
+            at += 1
+        d = decisions[t]
+        d.x = [standardised(d.signals[a], past[a]) for a in range(c.arms)]
+        by_id[t] = d
+        c.decisions.append(d)
+    for t in done[at:]:
+        complete(t)
+    c.length = max(elapsed, c.turns[-1].end if c.turns else 0)
+    return c
+
+
+# --- arithmetic ----------------------------------------------------------------------------------------------
+
+def solve(a, b):
+    """Gauss with pivots."""
+    n = len(b)
+    m = [row[:] + [v] for row, v in zip(a, b)]
+    for i in range(n):
+        p = max(range(i, n), key=lambda r: abs(m[r][i]))
+        m[i], m[p] = m[p], m[i]
+        for r in range(i + 1, n):
+            f = m[r][i] / m[i][i]
+            if f:
+                m[r] = [v - f * w for v, w in zip(m[r], m[i])]
+    x = [0.0] * n
+    for i in reversed(range(n)):
+        x[i] = (m[i][n] - sum(m[i][k] * x[k] for k in range(i + 1, n))) / m[i][i]
+    return x
+
+
+def ridge(rows, lam=LAMBDA):
+    """rows: (phi, reward, weight) -> weights."""
+    if not rows:
+        return None
+    n = len(rows[0][0])
+    a = [[lam * (i == j) for j in range(n)] for i in range(n)]
+    b = [0.0] * n
+    for phi, r, w in rows:
+        for i, p in enumerate(phi):
+            if p:
+                wp = w * p
+                row = a[i]
+                for j, q in enumerate(phi):
+                    row[j] += wp * q
+                b[i] += wp * r
+    return solve(a, b)
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b)) if a else 0.0
+
+
+def median(v):
+    v = sorted(v)
+    n = len(v)
+    return None if not n else (v[n // 2] if n % 2 else (v[n // 2 - 1] + v[n // 2]) / 2)
+
+
+def mean(v):
+    v = [x for x in v if x is not None]
+    return math.fsum(v) / len(v) if v else None
+
+
+def wilcoxon(differences):
+    """Two-sided p: exact without ties up to 50, else normal with tie and continuity corrections."""
+    d = [x for x in differences if x]
+    n = len(d)
+    if not n:
+        return 1.0
+    size = sorted(abs(x) for x in d)
+    rank = {v: mean([i + 1 for i, s in enumerate(size) if s == v]) for v in set(size)}
+    plus = sum(rank[abs(x)] for x in d if x > 0)
+    if len(rank) == n and n <= 50:
+        ways = {0: 1}
+        for r in range(1, n + 1):
+            for s, w in list(ways.items()):
+                ways[s + r] = ways.get(s + r, 0) + w
+        far = abs(plus - n * (n + 1) / 4)
+        return min(1.0, sum(w for s, w in ways.items() if abs(s - n * (n + 1) / 4) >= far - 1e-9) / 2 ** n)
+    ties = sum(k ** 3 - k for k in (size.count(v) for v in set(size)))
+    sd = math.sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
+    z = max(0.0, abs(plus - n * (n + 1) / 4) - 0.5) / sd
+    return math.erfc(z / math.sqrt(2))
+
+
+def holm(p):
+    known = sorted((v, i) for i, v in enumerate(p) if v is not None)
+    out, least = [None] * len(p), 0.0
+    for k, (v, i) in enumerate(known):
+        least = max(least, min(1.0, (len(known) - k) * v))
+        out[i] = least
+    return out
+
+
+def kendall(x, y):
+    s = tx = ty = 0
+    for i, j in product(range(len(x)), repeat=2):
+        if i < j:
+            a, b = (x[i] > x[j]) - (x[i] < x[j]), (y[i] > y[j]) - (y[i] < y[j])
+            s += a * b
+            tx += a != 0
+            ty += b != 0
+    return s / math.sqrt(tx * ty) if tx and ty else None
+
+
+def quantile(v, q):
+    v = sorted(v)
+    at = q * (len(v) - 1)
+    i = int(at)
+    return v[i] + (at - i) * (v[min(i + 1, len(v) - 1)] - v[i])
+
+
+def shuffled(rng, v):
+    v = list(v)
+    for i in range(len(v) - 1, 0, -1):
+        k = rng.below(i + 1)
+        v[i], v[k] = v[k], v[i]
+    return v
+
+
+def bootstrap(v, resamples=10000):
+    rng = Stream(1, "bootstrap")
+    means = []
+    for _ in range(resamples):
+        s = 0.0
+        for _ in v:
+            s += v[rng.below(len(v))]
+        means.append(s / len(v))
+    return quantile(means, 0.025), quantile(means, 0.975)
+
+
+# --- held-out prediction ---------------------------------------------------------------------------------------
+
+def phi(x, keep=None):
+    return [v if keep is None or name in keep else 0.0 for name, v in zip(SIGNALS, x)] + [1.0]
+
+
+def fit(camps, arm, keep=None, gamma=1.0):
+    rows = []
+    for c in camps:
+        n = len(c.turns)
+        rows += [(phi(t.x, keep), t.reward, gamma ** (n - 1 - i)) for i, t in enumerate(c.turns) if t.arm == arm]
+    return ridge(rows)
+
+
+def error(c, weights, keep=None):
+    return math.fsum((t.reward - dot(weights[t.arm], phi(t.x, keep))) ** 2 for t in c.turns) / len(c.turns)
+
+
+def targets_of(camps):
+    return list(dict.fromkeys(c.target for c in camps))
+
+
+def contrast(base, other):
+    more = [100 * (o / b - 1) for b, o in zip(base, other) if b > 0]
+    return {"campaigns": len(base), "base_error": median(base), "error": median(other), "more_error_pct": median(more),
+            "worse_pct": 100 * sum(o > b for b, o in zip(base, other)) / len(base),
+            "p": wilcoxon([o - b for b, o in zip(base, other)])}
+
+
+def versus(camps, models, errors, within):
+    """errors(target's campaigns, one left out, model) -> error; the first model is the base."""
+    table, targets = {}, targets_of(camps)
+    for target in targets:
+        mine = [c for c in camps if c.target == target]
+        e = {m: [errors(mine, c, m) for c in mine] for m in models}
+        for m in models[1:]:
+            table[target, m] = contrast(e[models[0]], e[m])
+    groups = [[(t, m) for m in models[1:]] for t in targets] if within else [[(t, m) for t in targets] for m in models[1:]]
+    for keys in groups:
+        for key, p in zip(keys, holm([table[k]["p"] for k in keys])):
+            table[key]["p_holm"] = p
+    return table
+
+
+def predict(camps):
+    see = {"full": None, "history": HISTORY, "ctx_unc": {"ctx_unc"}, "intercept": set()}
+
+    def errors(mine, left, m):
+        rest = [c for c in mine if c is not left]
+        return error(left, [fit(rest, a, see[m]) for a in range(left.arms)], see[m])
+    return versus(camps, list(see), errors, False)
+
+
+def features(camps, only):
+    """only: the signals to leave out, for a test has not all day."""
+    def errors(mine, left, m):
+        keep = None if m == "all" else set(SIGNALS) - {m}
+        rest = [c for c in mine if c is not left]
+        return error(left, [fit(rest, a, keep) for a in range(left.arms)], keep)
+    return versus(camps, ["all", *only], errors, True)
+
+
+def forget(camps):
+    def errors(mine, left, m):
+        rest = [c for c in mine if c is not left]
+        return error(left, [fit(rest, a, None, float(m)) for a in range(left.arms)])
+    return versus(camps, ["1", "0.995", "0.99"], errors, False)
+
+
+def next_turn(camps):
+    def errors(mine, c, m):
+        gamma, off = float(m), 0.0
+        dim = len(SIGNALS) + 1
+        a = [[[LAMBDA * (i == j) for j in range(dim)] for i in range(dim)] for _ in range(c.arms)]
+        b = [[0.0] * dim for _ in range(c.arms)]
+        for t in c.turns:
+            f = phi(t.x)
+            off += (t.reward - dot(solve(a[t.arm], b[t.arm]), f)) ** 2
+            if gamma < 1:
+                for k in range(c.arms):
+                    a[k] = [[gamma * v + (1 - gamma) * LAMBDA * (i == j) for j, v in enumerate(row)]
+                            for i, row in enumerate(a[k])]
+                    b[k] = [gamma * v for v in b[k]]
+            for i, p in enumerate(f):
+                a[t.arm][i] = [v + p * q for v, q in zip(a[t.arm][i], f)]
+                b[t.arm][i] += t.reward * p
+        return off / len(c.turns)
+    return versus(camps, ["1", "0.995", "0.99"], errors, False)
+
+
+def directions(theta, count):
+    """Right singular vectors by power iteration with deflation, to the last bits."""
+    n = len(theta[0])
+    s = [[math.fsum(row[i] * row[j] for row in theta) for j in range(n)] for i in range(n)]
+    found = []
+    for _ in range(count):
+        v = [math.sin(3 * i + 1) for i in range(n)]
+        for _ in range(3000):
+            for u in found:
+                p = dot(u, v)
+                v = [a - p * b for a, b in zip(v, u)]
+            v = [dot(row, v) for row in s]
+            size = math.sqrt(dot(v, v))
+            v = [a / size for a in v]
+        found.append(v)
+    return found
+
+
+def rank(camps, ranks):
+    memo = {}
+
+    def errors(mine, left, m):
+        rest = [c for c in mine if c is not left]
+        if id(left) not in memo:
+            full = [fit(rest, a) for a in range(left.arms)]
+            memo[id(left)] = full, directions([w[:-1] for w in full], max(ranks))
+        full, v = memo[id(left)]
+        if m == "all":
+            return error(left, full)
+        r = int(m.split()[1])
+
+        def small(x):
+            return [dot(u, x) for u in v[:r]] + [1.0]
+        w = [ridge([(small(t.x), t.reward, 1.0) for c in rest for t in c.turns if t.arm == a]) for a in range(left.arms)]
+        return math.fsum((t.reward - dot(w[t.arm], small(t.x))) ** 2 for t in left.turns) / len(left.turns)
+    return versus(camps, ["all", *(f"rank {r}" for r in ranks)], errors, True)
+
+
+def transfer(camps):
+    """(table, decisions that differ)"""
+    weights = {}
+
+    def errors(mine, left, m):
+        train = ([c for c in mine if c is not left] if m == "within" else [c for c in camps if c.target != left.target])
+        w = weights[left.out, m] = [fit(train, a) for a in range(left.arms)]
+        return error(left, w)
+
+    def first(d, w):
+        able = [a for a in range(len(d.x)) if a not in d.dropped]
+        return max(able, key=lambda a: (dot(w[a], phi(d.x[a])), -a))
+    table = versus(camps, ["within", "transferred"], errors, False)
+    differ = {}
+    for c in camps:
+        n = [first(d, weights[c.out, "within"]) != first(d, weights[c.out, "transferred"]) for d in c.decisions]
+        row = differ.setdefault((c.target,), {"decisions": 0, "differ": 0})
+        row["decisions"] += len(n)
+        row["differ"] += sum(n)
+    return table, differ
+
+
+def form(camps, volumes=(12, 25, 40, 100, 240)):
+    table = {}
+
+    def mapped(c, kind):
+        if kind == "rff":
+            rng, columns = Stream(c.seed, "contextual.features"), []
+            for _ in range(16):
+                omega = [rng.normal() / 4 for _ in SIGNALS]
+                columns.append((omega, 2 * math.pi * rng.unit()))
+            return lambda x: [math.sqrt(2 / 16) * math.cos(dot(o, x) + b) for o, b in columns] + [1.0]
+        scale = math.sqrt(15) if kind == "linear, scaled" else 1.0
+        return lambda x: [v / scale for v in x] + [1.0]
+
+    def off(rows, n):
+        w = ridge([(f, r, 1.0) for f, r in rows[:n]])
+        return mean([(r - dot(w, f)) ** 2 for f, r in rows[n:n + 25]])
+    for target in targets_of(camps):
+        for kind in ("linear", "linear, scaled"):
+            keys = []
+            for n in volumes:
+                base, other, pairs = [], [], 0
+                sums = [0.0, 0.0]
+                for c in (c for c in camps if c.target == target):
+                    e = {"rff": [], kind: []}
+                    for k in e:
+                        f = mapped(c, k)
+                        for a in range(c.arms):
+                            mine = [t for t in c.turns if t.arm == a]
+                            if len(mine) >= n + 25:
+                                e[k].append(off([(f(t.x), t.reward) for t in mine[:n + 25]], n))
+                    if e[kind]:
+                        pairs += len(e[kind])
+                        sums[0] += math.fsum(e["rff"])
+                        sums[1] += math.fsum(e[kind])
+                        base.append(mean(e["rff"]))
+                        other.append(mean(e[kind]))
+                if pairs:
+                    keys.append((target, kind, n))
+                    table[keys[-1]] = {"pairs": pairs, "rff_error": sums[0] / pairs, "error": sums[1] / pairs,
+                                       "rff_lower_pct": 100 * (1 - sums[0] / sums[1]),
+                                       "p": wilcoxon([o - b for b, o in zip(base, other)])}
+            for key, p in zip(keys, holm([table[k]["p"] for k in keys])):
+                table[key]["p_holm"] = p
+    return table
+
+
+# --- what happened in a campaign ---------------------------------------------------------------------------------
+
+def window(c, at, n):
+    return min(n - 1, int(at / c.length * n))
+
+
+def admitted(c, n, a, b):
+    counts = [[sum(t.arm == k and window(c, t.end, n) == w for t in c.turns) for w in (a, b)] for k in range(c.arms)]
+    arms = [k for k in range(c.arms) if min(counts[k]) >= 4]
+    return arms if len(arms) >= min(4, c.arms) else []
+
+
+def rate(turns):
+    return sum(t.raw for t in turns) / len(turns)
+
+
+def decay(camps):
+    table = {}
+    for target in targets_of(camps):
+        falls = pairs = wins = losses = 0
+        kept = []
+        for c in (c for c in camps if c.target == target):
+            up = down = 0
+            for a in admitted(c, 2, 0, 1):
+                one, two = (rate([t for t in c.turns if t.arm == a and window(c, t.end, 2) == w]) for w in (0, 1))
+                pairs += one > 0 or two > 0
+                down += two < one
+                up += two > one
+                if one > 0:
+                    kept.append(100 * two / one)
+            falls += down
+            wins += down > up
+            losses += down < up
+        n, few = wins + losses, min(wins, losses)
+        p = min(1.0, 2 * sum(math.comb(n, k) for k in range(few + 1)) / 2 ** n)
+        table[target,] = {"pairs": pairs, "falls_pct": 100 * falls / pairs, "retained_pct": median(kept), "p": p}
+    for key, p in zip(list(table), holm([r["p"] for r in table.values()])):
+        table[key]["p_holm"] = p
+    return table
+
+
+def leaders(x, y):
+    a = {i for i, v in enumerate(x) if v == max(x)}
+    b = {i for i, v in enumerate(y) if v == max(y)}
+    return 1 - len(a & b) / (len(a) * len(b))
+
+
+def ranking(camps, splits=50):
+    """(agreement, leaders) of every target"""
+    one, two = {}, {}
+    names = {2: "halves", 4: "quarters", 12: "twelfths"}
+    seen = {}
+    for c in camps:
+        rng = Stream(c.seed, "analyze.ranking")
+        for n in names:
+            got = seen.setdefault((c.target, n), [])
+            rows = []
+            for w in range(n - 1):
+                arms = admitted(c, n, w, w + 1)
+                if len(arms) < 2:
+                    continue
+                turns = [[[t for t in c.turns if t.arm == a and window(c, t.end, n) == v] for a in arms] for v in (w, w + 1)]
+                whole = [[rate(t) for t in turns[v]] for v in (0, 1)]
+                row = {"whole": kendall(*whole), "whole_leads": leaders(*whole), "chance": 1 - 1 / len(arms)}
+                taus = {k: [] for k in ("adjacent", "within", "leads", "leads_within")}
+                for _ in range(splits):
+                    half = []
+                    for v in (0, 1):
+                        both = [[], []]
+                        for i, mine in enumerate(turns[v]):
+                            mine = turns[v][i] = shuffled(rng, mine)
+                            m = len(mine) // 2
+                            both[0].append(rate(mine[:m]))
+                            both[1].append(rate(mine[m:2 * m]))
+                        half.append(both)
+                    for h in (0, 1):
+                        taus["adjacent"].append(kendall(half[0][h], half[1][h]))
+                        taus["within"].append(kendall(half[h][0], half[h][1]))
+                        taus["leads"].append(leaders(half[0][h], half[1][h]))
+                        taus["leads_within"].append(leaders(half[h][0], half[h][1]))
+                row.update({k: mean(v) for k, v in taus.items()})
+                rows.append(row)
+            good = [r for r in rows if r["adjacent"] is not None and r["within"] is not None]
+            got.append({"pairs": len(good), "all_pairs": len(rows),
+                        **{k: mean([r[k] for r in good]) for k in ("adjacent", "within", "leads", "leads_within")},
+                        **{k: mean([r[k] for r in rows]) for k in ("whole", "whole_leads", "chance")}})
+    for (target, n), rows in seen.items():
+        d = [r["within"] - r["adjacent"] for r in rows if r["pairs"]]
+        if d:
+            adjacent, within = mean([r["adjacent"] for r in rows]), mean([r["within"] for r in rows])
+            one[target, names[n]] = {"pairs": sum(r["pairs"] for r in rows), "adjacent": adjacent, "within": within,
+                                     "difference": within - adjacent, "p": wilcoxon(d),
+                                     "corrected": adjacent / within if within > 0 else None}
+            if len(d) > 1:
+                one[target, names[n]]["low"], one[target, names[n]]["high"] = bootstrap(d)
+        if not sum(r["all_pairs"] for r in rows):
+            continue
+        two[target, names[n]] = {"all_pairs": sum(r["all_pairs"] for r in rows),
+                                 "whole_windows_tau": mean([r["whole"] for r in rows])}
+        for column, key in (("adjacent_differ_pct", "leads"), ("within_differ_pct", "leads_within"),
+                            ("whole_windows_differ_pct", "whole_leads"), ("chance_pct", "chance")):
+            value = mean([r[key] for r in rows])
+            two[target, names[n]][column] = None if value is None else 100 * value
+    for target in targets_of(camps):
+        keys = [k for k in one if k[0] == target]
+        for key, p in zip(keys, holm([one[k]["p"] for k in keys])):
+            one[key]["p_holm"] = p
+    return one, two
+
+
+def drift(camps, splits=200):
+    """by campaign"""
+    table = {}
+    for c in camps:
+        def split(order):
+            half = len(order) // 2
+            w = [ridge([(phi(t.x), t.reward, 1.0) for t in order[:half] if t.arm == a]) for a in range(c.arms)]
+            return mean([(t.reward - dot(w[t.arm], phi(t.x))) ** 2 for t in order[half:]])
+        rng, order, errors = Stream(c.seed, "analyze.drift"), c.turns, []
+        ordered = split(order)
+        for _ in range(splits):
+            order = shuffled(rng, order)
+            errors.append(split(order))
+        table[c.out,] = {"ordered_error": ordered, "random_error": quantile(errors, 0.5), "limit": quantile(errors, 0.95)}
+    return table
+
+
+def allocation(camps):
+    table = {}
+    cells = {}
+    for c in camps:
+        cells.setdefault((c.target, c.scheduler), []).append(c)
+    for key, mine in cells.items():
+        tops = []
+        for c in mine:
+            top = []
+            for q in range(4):
+                chosen = [d.choice for d in c.decisions if window(c, d.now, 4) == q]
+                top.append(100 * max(chosen.count(a) for a in range(c.arms)) / len(chosen) if chosen else None)
+            tops.append(top)
+        change = [t[3] - t[0] for t in tops if None not in (t[0], t[3])]
+        table[key] = {**{f"q{q + 1}_pct": mean([t[q] for t in tops]) for q in range(4)}, "change": mean(change),
+                      "p": wilcoxon(change)}
+    for key, p in zip(list(table), holm([r["p"] for r in table.values()])):
+        table[key]["p_holm"] = p
+    return table
+
+
+def regret(camps):
+    """Each fuzzer alone and the highest prediction; without intervals."""
+    camps = [c for c in camps if c.scheduler == "random"]
+    table = {}
+    for target in targets_of(camps):
+        mine = [c for c in camps if c.target == target]
+        for k in [*range(mine[0].arms), "highest prediction"]:
+            ips, dr, weights = [], [], []
+            for c in mine:
+                w = [fit([o for o in mine if o is not c], a) for a in range(c.arms)]
+                one, two = [], []
+                for t in c.turns:
+                    mu = [dot(w[a], phi(t.d.x[a])) for a in range(c.arms)]
+                    would = k if k != "highest prediction" else max(t.able, key=lambda a: (mu[a], -a))
+                    if would not in t.able:
+                        continue
+                    weight = len(t.able) if would == t.arm else 0
+                    weights.append(weight)
+                    one.append(weight * t.reward)
+                    two.append(mu[would] + weight * (t.reward - mu[t.arm]))
+                ips.append(math.fsum(one) / len(c.turns))
+                dr.append(math.fsum(two) / len(c.turns))
+            name = k if isinstance(k, str) else f"single:{mine[0].fuzzers[k]}"
+            table[target, name] = {"ips": mean(ips), "dr": mean(dr),
+                                   "effective": sum(weights) ** 2 / sum(w * w for w in weights)}
+    return table
+

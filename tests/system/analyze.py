@@ -1,0 +1,449 @@
+#!/usr/bin/env python3
+"""carol analyze: every analysis against tests/oracle/analyses.py on the same journals, against planted truth both ways,
+and what it says of campaigns that cannot answer.
+
+    analyze.py CAROL RECORDS      (RECORDS: the program of tests/unit/records.c)
+"""
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from campaign_kit import Carol, Tap
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracle"))
+import analyses  # noqa: E402
+from planted import Planter  # noqa: E402
+from record import SIGNALS  # noqa: E402
+
+CAROL, TAP = Carol(sys.argv[1]), Tap()
+TEMP = Path(tempfile.mkdtemp(prefix="carol-analyze-"))
+NAMES = ["predict", "features", "rank", "forget", "form", "influence", "transfer", "decay", "ranking", "drift", "plateau",
+         "arrival", "allocation", "regret"]
+ARMS = 4
+AT = {name: i for i, name in enumerate(SIGNALS)}
+
+
+def ask(name, *outs):
+    """{table: [rows]}, or what was said instead."""
+    code, text = CAROL.run("analyze", name, *outs, "--json", limit=300)
+    if code:
+        return {"code": code, "text": text}
+    bad = [w for w in ("NaN", "Infinity", " nan") if w in text]
+    TAP.ok(not bad, f"{name}: every number is one", f"{bad} in\n{text[:2000]}") if bad else None
+    answer = json.loads(text)
+    return {**{t["name"]: t["rows"] for t in answer["tables"]}, "notes": answer["notes"], "answer": answer}
+
+
+def simulate(home, scheduler, n, seed, target):
+    code, text = CAROL.run("sim", "ensemble", "-k", ARMS, "-j", 3, "--turns", 180, "--edges", 1200, "-s", scheduler,
+                           "--campaigns", n, "--seed", seed, "-o", home, limit=300)
+    assert code == 0, text
+    outs = sorted(p.parent for p in Path(home).glob("*/carol.db")) or [Path(home)]
+    for out in outs if target != "simulated" else []:
+        db = sqlite3.connect(out / "carol.db")
+        db.execute("UPDATE settings SET value = ? WHERE key = 'target'", (target,))
+        db.commit()
+        db.close()
+    return outs
+
+
+def near(a, b, tolerance):
+    if a is None or b is None:
+        return a is b
+    return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b)) if not isinstance(b, str) else a == b
+
+
+def agrees(what, rows, keys, want, tolerance=1e-9):
+    """Every wanted column of every wanted row."""
+    got = {tuple(r[k] for k in keys): r for r in rows}
+    wrong = [f"{key} {column}: {got.get(key, {}).get(column, 'missing')!r}, by the oracle {value!r}"
+             for key, row in want.items() for column, value in row.items()
+             if key not in got or not near(got[key].get(column), value, tolerance)]
+    TAP.ok(want and not wrong, f"{what}: {sum(len(r) for r in want.values())} numbers as the oracle has them",
+           "\n".join(wrong[:20]) or "nothing to compare")
+
+
+def by_oracle(a, b):
+    outs = [*a, *b]
+    camps = [analyses.read(o) for o in outs]
+    model = ["target", "model"]
+    agrees("predict", ask("predict", *outs)["predict"], model, analyses.predict(camps))
+    left_out = ["win_mean", "time_since_run"]
+    features = analyses.features(camps, left_out)
+    for row in features.values():
+        del row["p_holm"]  # over 15
+    agrees("features", ask("features", *outs)["features"], model, features)
+    got = ask("forget", *outs)
+    agrees("forget", got["forget"], model, analyses.forget(camps))
+    agrees("forget, next turn", ask("forget", *a[:2])["next_turn"], model, analyses.next_turn(camps[:2]))
+    ranks = analyses.rank(camps[:len(a)], [1, 2])
+    for row in ranks.values():
+        del row["p_holm"]
+    agrees("rank", ask("rank", *a)["rank"], model, ranks, 1e-7)
+    agrees("form", ask("form", *outs)["form"], ["target", "form", "updates"], analyses.form(camps))
+    table, differ = analyses.transfer(camps)
+    got = ask("transfer", *outs)
+    agrees("transfer", got["transfer"], model, table)
+    agrees("transfer, decisions", got["decisions"], ["target"], differ)
+    agrees("decay", ask("decay", *outs)["decay"], ["target"], analyses.decay(camps))
+    one, two = analyses.ranking(camps)
+    got = ask("ranking", *outs)
+    agrees("ranking", got["ranking"], ["target", "windows"], one)
+    agrees("ranking, leaders", got["leaders"], ["target", "windows"], two)
+    agrees("drift", ask("drift", *outs)["campaigns"], ["campaign"], analyses.drift(camps[:1]))
+    agrees("allocation", ask("allocation", *outs)["allocation"], ["target", "scheduler"], analyses.allocation(camps))
+    agrees("regret", ask("regret", *outs)["regret"], ["target", "policy"], analyses.regret(camps))
+
+
+def by_odd_records():
+    """With void and late turns, deaths, dropped fuzzers and turns that complete out of order."""
+    home = TEMP / "records"
+    home.mkdir()
+    subprocess.run([sys.argv[2], str(home), "late", "deaths"], check=True, stdout=subprocess.DEVNULL, timeout=200)
+    for name in ("late", "deaths"):
+        camp = analyses.read(home / name / "out")
+        agrees(f"drift of {name}", ask("drift", camp.out)["campaigns"], ["campaign"], analyses.drift([camp]))
+        agrees(f"allocation of {name}", ask("allocation", camp.out)["allocation"], ["target", "scheduler"],
+               analyses.allocation([camp]))
+
+
+def by_explain(outs):
+    """Influence is what `carol explain` says, which replays the whole journal with the target's table."""
+    want = {}
+    for out in outs:
+        code, text = CAROL.run("explain", out, "--json")
+        if code:
+            TAP.ok(False, "carol explain", text)
+            return
+        want.update({(str(out), s["signal"]): {"influence_pct": 100 * s["share"]} for s in json.loads(text)["influence"]})
+    agrees("influence", ask("influence", *outs)["campaigns"], ["campaign", "signal"], want)
+
+
+# --- planted truth -------------------------------------------------------------------------------------------------
+
+def noise(rng, part, arm, x):
+    return 0.4 + 0.1 * rng.gauss(0, 1)
+
+
+def along(signal, weight=0.15):
+    return lambda rng, part, arm, x: noise(rng, part, arm, x) + weight * x[AT[signal]]
+
+
+def says(table, **keys):
+    return [r["says"] for r in table if all(r[k] == v for k, v in keys.items())]
+
+
+def planted_prediction(plant):
+    seen = ask("predict", *plant.campaigns(TEMP / "seen", 10, 240, along("rounds_since_improve")))["predict"]
+    blind = ask("predict", *plant.campaigns(TEMP / "blind", 10, 240, noise))["predict"]
+    TAP.ok(all(says(seen, model=m) == ["worse"] for m in ("history", "ctx_unc", "intercept")),
+           "predict: a signal outside the history predicts, so less context is worse", seen)
+    TAP.ok(len(blind) == 3 and not any(r["says"] == "worse" for r in blind),
+           "predict: where nothing predicts, no model is worse than the full one", blind)
+    alone = ask("features", TEMP / "seen")["features"]
+    TAP.ok({r["model"] for r in alone if r["says"] == "worse"} == {"rounds_since_improve"},
+           "features: the one signal that predicts, and no other", alone)
+    none = ask("features", TEMP / "blind")["features"]
+    TAP.ok(len(none) == 15 and not any(r["says"] == "worse" for r in none), "features: none, where none predicts", none)
+
+
+def own_direction(rng, part, arm, x):
+    return noise(rng, part, arm, x) + 0.15 * x[arm]
+
+
+def planted_rank(plant):
+    one = ask("rank", TEMP / "seen")["rank"]
+    TAP.ok(says(one, model="rank 1") and says(one, model="rank 1") != ["worse"],
+           "rank: one direction is enough where all fuzzers follow one", one)
+    many = ask("rank", *plant.campaigns(TEMP / "many", 8, 240, own_direction))["rank"]
+    TAP.ok(says(many, model="rank 1") == ["worse"] and says(many, model="rank 4") != ["worse"],
+           "rank: one is not where each follows its own, four are", many)
+
+
+def turning(rng, part, arm, x):
+    """The weight changes its sign at every third."""
+    return 0.5 + 0.05 * rng.gauss(0, 1) + (-0.2, 0.2)[int(3 * part) % 2] * x[3]
+
+
+def planted_forget(plant):
+    still = ask("forget", TEMP / "seen")["next_turn"]
+    TAP.ok([r["says"] for r in still] == ["worse", "worse"], "forget: costs where nothing changes", still)
+    moving = ask("forget", *plant.campaigns(TEMP / "turning", 8, 1500, turning))["next_turn"]
+    TAP.ok(says(moving, model="0.995") == ["better"], "forget: helps where the relation turns", moving)
+
+
+def planted_form(plant):
+    line = ask("form", *plant.campaigns(TEMP / "line", 8, 1100, along("mk_z", 0.2)))["form"]
+    TAP.ok(says(line, form="linear", updates=240) == ["better"], "form: linear wins where the truth is linear", line)
+    flat = ask("form", TEMP / "blind")["form"]
+    TAP.ok(says(flat, form="linear", updates=12) == ["worse"],
+           "form: it loses where there is only noise to fit, with few turns", flat)
+
+
+def planted_transfer(plant):
+    def world(home, second):
+        a = plant.campaigns(TEMP / home, 7, 240, along("g_sec"), target="first")
+        b = plant.campaigns(TEMP / home, 7, 240, second, target="second", first=50)
+        return ask("transfer", *a, *b)
+    works = world("same", along("g_sec"))
+    fails = world("opposite", along("g_sec", -0.15))
+    TAP.ok([r["says"] for r in works["transfer"]].count("worse") == 0 and all(r["differ_pct"] < 25 for r in works["decisions"]),
+           "transfer: works between targets with the same weights", works)
+    TAP.ok([r["says"] for r in fails["transfer"]] == ["worse"] * 2 and all(r["differ_pct"] > 60 for r in fails["decisions"]),
+           "transfer: fails between targets with opposite weights", fails)
+
+
+def planted_course(plant):
+    falls = plant.campaigns(TEMP / "falls", 7, 240, lambda rng, part, arm, x: (1 - part) * rng.random())
+    rises = plant.campaigns(TEMP / "rises", 7, 240, lambda rng, part, arm, x: part * rng.random())
+    fell, rose = ask("decay", *falls)["decay"][0], ask("decay", *rises)["decay"][0]
+    TAP.ok(fell["falls_pct"] == 100 and 25 < fell["retained_pct"] < 42 and fell["p"] < 0.05, "decay: rewards that fall", fell)
+    TAP.ok(rose["falls_pct"] == 0 and rose["retained_pct"] > 200, "decay: rewards that rise", rose)
+    flips = plant.campaigns(TEMP / "flips", 8, 240, lambda rng, part, arm, x: noise(rng, part, arm, x)
+                            + (0.2 if part < 0.5 else -0.2) * x[4])
+    drifts, stays = ask("drift", *flips)["drift"][0], ask("drift", TEMP / "seen")["drift"][0]
+    TAP.ok(drifts["fails"] >= 7 and drifts["p_holm"] < 1e-6, "drift: weights that turn round at half time", drifts)
+    TAP.ok(stays["fails"] <= 2 and stays["p"] > 0.05, "drift: none where none was planted", stays)
+
+
+def planted_order(plant):
+    def level(rng, arm):
+        return rng.random() * (arm + 1)
+    same = ask("ranking", *plant.campaigns(TEMP / "order", 8, 480, lambda rng, part, arm, x: level(rng, arm)))["ranking"]
+    turned = ask("ranking", *plant.campaigns(TEMP / "reversed", 8, 480, lambda rng, part, arm, x:
+                                             level(rng, arm if part < 0.5 else ARMS - 1 - arm)))["ranking"]
+    one, two = same[0], turned[0]
+    TAP.ok(one["windows"] == "halves" and one["adjacent"] > 0.8 and abs(one["difference"]) < 0.1 and one["corrected"] > 0.9,
+           "ranking: an order that stays", one)
+    TAP.ok(two["adjacent"] < -0.5 and two["within"] > 0.8 and two["low"] > 1 and two["p_holm"] < 0.05,
+           "ranking: an order that turns round at half time", two)
+
+
+def planted_choices(plant):
+    def half(rng, part):
+        return 0 if part < 0.5 or rng.random() < 0.0 else rng.randrange(ARMS)
+    row = ask("allocation", *plant.campaigns(TEMP / "shares", 6, 400, noise, choose=half))["allocation"][0]
+    TAP.ok(row["q1_pct"] == row["q2_pct"] == 100 and row["q4_pct"] < 45 and row["p"] < 0.05, "allocation: from one fuzzer to all", row)
+    rows = {r["policy"]: r for r in ask("regret", TEMP / "seen")["regret"]}
+    best, alone = rows["highest prediction"], rows["single:" + next(p for p in rows if p.startswith("single:"))[7:]]
+    TAP.ok(best["dr_low"] > rows["random, as it ran"]["dr_high"] and abs(alone["gain"]) < 0.03,
+           "regret: following the signal that predicts would have earned more, one fuzzer alone not", rows)
+    blind = {r["policy"]: r for r in ask("regret", TEMP / "blind")["regret"]}
+    TAP.ok(abs(blind["highest prediction"]["gain"]) < 0.02, "regret: nothing to gain where nothing predicts", blind)
+    arms = plant.campaigns(TEMP / "arms", 8, 400, lambda rng, part, arm, x: 0.2 * arm + 0.1 * rng.random())
+    values = [r for r in ask("regret", *arms)["regret"] if r["policy"].startswith("single:")]
+    TAP.ok(all(abs(r["dr"] - (0.2 * i + 0.05)) < 0.01 and r["dr_low"] - 0.01 < 0.2 * i + 0.05 < r["dr_high"] + 0.01
+               for i, r in enumerate(values)), "regret: the worth of each fuzzer alone", values)
+    told = ask("influence", *plant.campaigns(TEMP / "moves", 6, 240, along("slope", 0.25), signals=lambda rng, part, arm: [
+        rng.gauss(0, 1) if i == AT["slope"] else 0.5 for i in range(15)]))["influence"]
+    TAP.ok(told[0]["signal"] == "slope" and told[0]["influence_pct"] > 5 and all(r["influence_pct"] == 0 for r in told[1:]),
+           "influence: of the one signal that moves, and none of the others", told)
+
+
+# --- bugs ----------------------------------------------------------------------------------------------------------
+
+def result(home, target, contender, trial, bugs, budget=1000.0, wall=24000.0):
+    """home/campaigns/...: what `carol bench run` leaves; bugs: {id: seconds of CPU time, or None}"""
+    place = Path(home) / "campaigns" / f"{target},{contender},{trial}"
+    place.mkdir(parents=True, exist_ok=True)
+    first = {k: v and {"exec": 1 + int(v), "cpu_s": float(v), "wall_s": float(v) * wall / budget} for k, v in bugs.items()}
+    (place / "result.json").write_text(json.dumps({
+        "schema": 1, "target": target, "contender": contender, "role": "ours" if contender == "contextual" else "baseline",
+        "trial": trial, "seed": trial, "cores": 1, "attempts": 1, "first_ratio": 1.0, "definition": "planted",
+        "budget_s": budget, "cpu_s": budget, "wall_s": wall, "ratio": 1.0, "execs": 1000, "inputs": 10, "edges_total": 100,
+        "edges": [10] * 21, "wall_at_s": [wall * i / 20 for i in range(21)], "top_share": [0.5] * 4, "triggered": 1,
+        "reached": 1, "area": 0.5, "bugs": [{"id": k, "reached": v, "triggered": v} for k, v in first.items()],
+        "command": "none", "version": "0", "began": "2026-01-01T00:00:00Z", "host": "none"}))
+    return place
+
+
+def arrivals():
+    home = TEMP / "bench"
+    for who, late in (("contextual", 300), ("bandfuzz", 900)):
+        for i in range(10):
+            bugs = {"T001": 10 + i, "T002": late + 20 * i if late + 20 * i < 1000 else None, "T003": None}
+            result(home, "tote", who, i + 1, bugs)
+    got = ask("arrival", home)
+    if "arrival" not in got:
+        TAP.ok(False, "arrival", got)
+        return
+    rows = {(r["bug"], r["contender"]): r for r in got["arrival"]}
+    early = {(r["kind"], r["contender"]): r for r in got["early_late"]}
+    TAP.ok(rows["T001", "contextual"]["median_s"] == 14 and rows["T001", "bandfuzz"]["p"] == 1.0
+           and rows["T001", "contextual"]["kind"] == "everywhere", "arrival: an early bug that all trigger", rows)
+    late = rows["T002", "bandfuzz"]
+    TAP.ok(rows["T002", "contextual"]["median_s"] == 380 and late["triggered"] == 5 and late["median_s"] == 980
+           and late["p_holm"] < 0.01 and ("T003", "bandfuzz") not in rows, "arrival: a late one that one triggers earlier", rows)
+    TAP.ok(early["differing", "contextual"]["after_first_quarter"] == 1 and early["differing", "bandfuzz"]["in_last_quarter"] == 1
+           and early["everywhere", "contextual"]["latest_pct"] == 1.4, "arrival: early and late", early)
+    code, text = CAROL.run("analyze", "arrival", TEMP / "seen")
+    TAP.ok(code == 2 and "does not know which bug" in text, "arrival: a campaign alone has no first triggers", text)
+
+
+def looked_at(out, defects):
+    """The record as after carol triage: {defect: seconds of campaign time}"""
+    db = sqlite3.connect(out / "carol.db")
+    db.execute("INSERT OR REPLACE INTO settings VALUES ('triage.build', 'b')")
+    for i, (name, at) in enumerate(defects.items(), 1):
+        db.execute("INSERT INTO crashes VALUES (?, 0, ?, 1, NULL, 1, NULL, 0, 11, 'x', ?, 0, x'00')",
+                   (i, bytes([i]) * 32, int(at * 1e9)))
+        db.execute("INSERT INTO triage VALUES (?, 'b', 1, ?, 'f', 'f.c', 1, 'x', 'e', '', 0, '', 0, 0, 1, 1, 5, 5, 11, 0, '', '')",
+                   (i, name))
+    db.commit()
+    db.close()
+
+
+def defects(plant):
+    outs = plant.campaigns(TEMP / "triaged", 4, 400, noise, target="triaged", scheduler="contextual")
+    outs += plant.campaigns(TEMP / "triaged", 4, 400, noise, target="triaged", scheduler="equal", first=20)
+    for i, out in enumerate(outs):
+        looked_at(out, {"a" * 16: 6000 + 60 * i, **({"b" * 16: 12000} if i < 3 else {})})
+    rows = {(r["bug"][0], r["contender"]): r for r in ask("arrival", TEMP / "triaged")["arrival"]}
+    TAP.ok(rows["a", "equal"]["median_s"] == 6300 and rows["b", "contextual"]["median_s"] == 12000
+           and rows["b", "equal"]["triggered"] == 0 and rows["b", "equal"]["kind"] == "differing"
+           and rows["b", "contextual"]["campaign_pct"] == 50, "arrival: of the defects that triage found", rows)
+    got = ask("plateau", TEMP / "triaged")
+    TAP.ok([r["triggers"] for r in got["plateau"] if r["signal"] == "mk_z"] == [11, 3], "plateau: of these defects", got)
+
+
+def the_papers_arrivals():
+    """Its Table of times to trigger: campaigns out of ten that trigger a bug, and the median in hours.  The text says: seven
+    medians from 5.6 to 22.1 hours, median 13.6, five after the first quarter, one in the last."""
+    bugs = {"SQL013": (3, 0, 0), "PDF021": (1, 0, 0), "SQL015": (1, 0, 0), "TIF001": (3, 0, 1), "SQL012": (3, 0, 1),
+            "TIF008": (8, 11.6, 2), "XML001": (5, 22.1, 2), "LUA001": (3, 0, 2), "LUA003": (3, 0, 2), "SQL020": (5, 15.1, 3),
+            "XML009": (6, 13.7, 4), "PNG001": (10, 5.8, 6), "PDF012": (8, 5.6, 6), "PDF018": (10, 13.6, 8)}
+    for i in range(10):
+        for who, column in (("contextual", 0), ("bandfuzz", 2)):
+            result(TEMP / "paper", "magma", who, i + 1,
+                   {b: (v[1] or 20) + 0.01 * (i - 4) if i < v[column] else None for b, v in bugs.items()}, budget=24.0)
+    rows = {(r["kind"], r["contender"]): r for r in ask("arrival", TEMP / "paper")["early_late"]}
+    row = rows["differing", "contextual"]
+    TAP.ok(row["bugs"] == 14 and row["medians"] == 7 and row["after_first_quarter"] == 5 and row["in_last_quarter"] == 1
+           and all(near(row[k], 100 * h / 24, 1e-9) for k, h in (("earliest_pct", 5.6), ("middle_pct", 13.6), ("latest_pct", 22.1))),
+           "arrival: the paper's own table gives the paper's own words", row)
+
+
+def plateaus(plant):
+    """400 turns of 60 s.  One signal jumps before a trigger, one at half time in every campaign, triggered or not."""
+    home = TEMP / "bench-kept"
+
+    def jumping(at):
+        def signals(rng, part, arm):
+            x = [0.1 * rng.gauss(0, 1) for _ in range(15)]
+            x[AT["mk_z"]] += part > at - 0.02
+            x[AT["g_bug"]] += part > 0.48
+            return x
+        return signals
+    for i in range(10):
+        triggers = i < 7
+        at = 0.5 + 0.05 * (i % 3) if triggers else 2.0
+        place = result(home, "tote", "random", i + 1, {"T001": 1000 * at if triggers else None})
+        plant.campaign(place / "out", i + 1, 400, noise, signals=jumping(at), target="tote")
+    got = ask("plateau", home)
+    if "plateau" not in got:
+        TAP.ok(False, "plateau", got)
+        return
+    rows = {r["signal"]: r for r in got["plateau"] if r["bugs"] == "all"}
+    jump, clock, still = rows["mk_z"], rows["g_bug"], rows["slope"]
+    TAP.ok(jump["triggers"] == 7 and jump["moved_pct"] == 100 and jump["base_moved_pct"] < 25 and jump["p_holm"] < 0.5
+           and jump["change"] > 1, "plateau: a signal that jumps before triggers", jump)
+    TAP.ok(clock["moved_pct"] > 30 and abs(clock["moved_pct"] - clock["base_moved_pct"]) < 15 and clock["p_holm"] > 0.05,
+           "plateau: one that jumps at that time anyway is none", clock)
+    TAP.ok(still["moved_pct"] > 0 and abs(still["moved_pct"] - still["base_moved_pct"]) < 30, "plateau: one that does nothing", still)
+    code, text = CAROL.run("analyze", "plateau", TEMP / "seen")
+    TAP.ok(code == 2 and "bench run --keep" in text, "plateau: a campaign without triggers says what it lacks", text)
+
+
+# --- what cannot be answered --------------------------------------------------------------------------------------
+
+def refused(what, *args, has=()):
+    code, text = CAROL.run("analyze", *args)
+    TAP.ok(code == 2 and text.startswith("carol: ") and all(w in text for w in has), what, f"{code}\n{text}")
+
+
+def wrong(plant, a):
+    refused("no analysis", has=["which analysis"])
+    refused("an analysis there is not", "perdict", TEMP / "seen", has=["'perdict'", *NAMES])
+    refused("no campaign", "predict", has=["carol analyze predict OUT"])
+    refused("two forms", "predict", TEMP / "seen", "--json", "--csv", has=["give one"])
+    refused("a directory without campaigns", "predict", TEMP / "bench", has=["no campaign", "--keep"])
+    refused("no directory", "predict", TEMP / "nowhere", has=["nowhere"])
+    refused("a campaign given twice", "predict", a[0], a[0], has=["twice"])
+    refused("different rosters", "predict", TEMP / "seen", *plant.campaigns(
+        TEMP / "roster", 1, 50, noise, settings=[("fuzzers", "f2,f1,f3,f4")]), has=["different fuzzers"])
+    refused("two builds of one target", "predict", TEMP / "seen", *plant.campaigns(
+        TEMP / "rebuilt", 1, 50, noise, build="other"), has=["different builds", "'planted'"])
+    refused("different rewards", "decay", TEMP / "seen", *plant.campaigns(
+        TEMP / "rewarded", 1, 50, noise, settings=[("reward", "2")]), has=["rewarded"])
+    one = next((TEMP / "seen").iterdir())
+    for name in ("predict", "features", "rank", "forget"):
+        refused(f"{name} of one campaign", name, one, has=["one campaign only"])
+    refused("transfer within one target", "transfer", TEMP / "seen", has=["'planted'", "two or more"])
+    refused("regret without random campaigns", "regret", *plant.campaigns(TEMP / "notrandom", 2, 50, noise, scheduler="equal"),
+            has=["random"])
+    zero = plant.campaigns(TEMP / "zero", 3, 120, lambda *_: 0.0)
+    for name in ("predict", "features", "rank", "forget", "decay", "ranking", "drift"):
+        refused(f"{name} of rewards that are all 0", name, *zero)
+    for name in ("form", "influence", "allocation"):
+        got = ask(name, *zero)
+        TAP.ok(name in got, f"{name} of rewards that are all 0 has an answer", got)
+    dumb = plant.campaigns(TEMP / "dumb", 2, 60, noise, signals=lambda *_: [0.0] * 15)
+    refused("a journal without contexts", "predict", *dumb, has=["no contexts"])
+    short = plant.campaigns(TEMP / "short", 3, 9, noise)
+    for name in ("form", "decay", "ranking", "drift"):
+        refused(f"{name} of nine turns", name, *short, has=["too little data"])
+    single = ask("regret", one)
+    TAP.ok("regret" in single and all(r["ips_low"] is None and r["dr"] is None for r in single["regret"][1:]),
+           "regret of one campaign: no interval, no model", single)
+    few = ask("predict", *sorted((TEMP / "seen").iterdir())[:4])["predict"]
+    TAP.ok([r["says"] for r in few] == ["too few"] * 3, "four campaigns are too few", few)
+    mixed = ask("allocation", *a, TEMP / "shares")
+    TAP.ok({r["target"] for r in mixed["allocation"]} == {"simulated", "planted"}, "targets are kept apart", mixed)
+
+
+def forms():
+    code, text = CAROL.run("analyze", "predict", TEMP / "seen")
+    TAP.ok(code == 0 and "Wilcoxon" in text and "Holm over the targets" in text and "simulated" in text, "words for people", text)
+    code, text = CAROL.run("analyze", "features", TEMP / "seen", "--csv")
+    lines = text.split("\n\n")[0].splitlines()
+    TAP.ok(code == 0 and lines[0].startswith("table,target,model,campaigns,") and len(lines) == 16
+           and all(line.count(",") == lines[0].count(",") for line in lines), "--csv", text)
+    code, text = CAROL.run("analyze", "drift", TEMP / "seen", "--html")
+    TAP.ok(code == 0 and text.startswith("<!DOCTYPE html>") and "<table>" in text and "src=" not in text, "--html", text)
+    code, text = CAROL.run("analyze", "--help")
+    TAP.ok(code == 0 and all(f"\n  {n} " in text for n in NAMES), "--help names every analysis", text)
+    one, two = (CAROL.run("analyze", "drift", TEMP / "seen", "--json", "-p", n) for n in (1, 2))
+    TAP.ok(one == two and one[0] == 0, "the same answer on one core and on two", one[1][:300])
+
+
+def main():
+    a = simulate(TEMP / "a", "contextual,random", 3, 1, "simulated")
+    b = simulate(TEMP / "b", "random", 4, 2, "two")
+    plant = Planter(a[0], ARMS)
+    by_oracle(a, b)
+    by_odd_records()
+    by_explain([o for o in a if "contextual" in o.name])
+    planted_prediction(plant)
+    planted_rank(plant)
+    planted_forget(plant)
+    planted_form(plant)
+    planted_transfer(plant)
+    planted_course(plant)
+    planted_order(plant)
+    planted_choices(plant)
+    arrivals()
+    the_papers_arrivals()
+    defects(plant)
+    plateaus(plant)
+    wrong(plant, a)
+    forms()
+    TAP.tidy(TEMP)
+    return TAP.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
