@@ -25,6 +25,8 @@ const struct cli_verb cli_verbs[] = {
     {"replay", "OUT [--scheduler NAME] [--sched-opt KEY=VALUE] [--turns] [--json]",
      "recompute every decision of a campaign from its journal, also under another scheduler",
      cli_replay},
+    {"corpus", "OUT... export DIR | OUT... minimise [DIR] | OUT import FROM...",
+     "inputs out of campaigns, all or the few that cover the same, and into one", cli_corpus},
     {"sim", "ensemble | known | prop1 [options]",
      "simulated campaigns at any size: which scheduler finds more, what it costs", cli_sim},
     {"stats", "TEST GROUP... [options]",

@@ -19,6 +19,7 @@ extern const struct cli_verb cli_verbs[]; /* ends with a NULL name */
 /* The verbs, one per file. */
 int cli_bench(int argc, char **argv);
 int cli_build(int argc, char **argv);
+int cli_corpus(int argc, char **argv);
 int cli_cover(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_engine(int argc, char **argv);
