@@ -27,6 +27,8 @@ const struct cli_verb cli_verbs[] = {
      cli_replay},
     {"corpus", "OUT... export DIR | OUT... minimise [DIR] | OUT import FROM...",
      "inputs out of campaigns, all or the few that cover the same, and into one", cli_corpus},
+    {"coverage", "OUT [-o DIR] [-b DIR] [options]",
+     "show which lines of source a campaign covers, and who covered each first", cli_coverage},
     {"sim", "ensemble | known | prop1 [options]",
      "simulated campaigns at any size: which scheduler finds more, what it costs", cli_sim},
     {"stats", "TEST GROUP... [options]",

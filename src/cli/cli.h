@@ -21,6 +21,7 @@ int cli_bench(int argc, char **argv);
 int cli_build(int argc, char **argv);
 int cli_corpus(int argc, char **argv);
 int cli_cover(int argc, char **argv);
+int cli_coverage(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_engine(int argc, char **argv);
 int cli_explain(int argc, char **argv);
