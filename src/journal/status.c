@@ -61,7 +61,7 @@ static int load_turns(struct tally *t, struct store *s, struct err *e)
     struct store_turn row;
     int rc = store_turns_open(&turns, s, TURNS_BY_ROUND, 0, e);
     while (rc == 0 && (rc = store_turns_next(turns, &row, NULL, e)) > 0) {
-        if (row.arm >= 0 && row.arm < t->n_arms)
+        if (row.arm >= -1 && row.arm < t->n_arms)
             tally_add_turn(t, &row);
         rc = 0;
     }
