@@ -2,6 +2,7 @@
 #include "corpus/import.h"
 
 #include "base/die.h"
+#include "base/fs.h"
 #include "base/str.h"
 #include "campaign/corpus.h"
 #include "journal/write.h"
@@ -91,7 +92,9 @@ int import_inputs(const char *out, const char *const *paths, size_t n, struct im
     if (rc == 0)
         rc = check(i.store, out, e);
     for (size_t k = 0; rc == 0 && k < n; k++)
-        rc = corpus_read(paths[k], &sink, e);
+        rc = fs_exists(paths[k])
+                 ? corpus_read(paths[k], &sink, e)
+                 : err_usage(e, "there is nothing at %s to import; nothing was imported", paths[k]);
     if (rc == 0)
         rc = store_all(&i, e);
     r->too_large = sink.too_large;
