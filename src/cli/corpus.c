@@ -6,6 +6,7 @@
 #include "corpus/export.h"
 #include "corpus/import.h"
 #include "eval/eval.h"
+#include "journal/json.h"
 #include "proc/loop.h"
 
 #include <getopt.h>
@@ -152,12 +153,6 @@ static int do_import(const struct args *a, struct err *e)
 
 /* --- export, minimise ---------------------------------------------------------------------------- */
 
-static json_t *text_json(const char *s)
-{
-    json_t *t = json_string(s);
-    return t ? t : json_null(); /* a name that is not UTF-8 */
-}
-
 static json_t *input_json(const struct selection *s, const struct chosen *c, const char *name)
 {
     char sha256[65];
@@ -165,10 +160,10 @@ static json_t *input_json(const struct selection *s, const struct chosen *c, con
     json_t *o =
         json_pack("{s:s, s:s, s:I, s:I, s:o, s:s, s:f, s:I, s:s, s:o}", "name", name, "sha256",
                   sha256, "size", (json_int_t)c->size, "cpu_us", (json_int_t)c->cpu_us, "campaign",
-                  text_json(s->campaigns[c->campaign].j.out), "fuzzer", c->finder, "found_s",
+                  json_bytes(s->campaigns[c->campaign].j.out), "fuzzer", c->finder, "found_s",
                   (double)c->found_ns / (double)NS_PER_S, "seed", (json_int_t)c->seed, "status",
                   c->status ? run_status_name((enum run_status)c->status) : "not measured", "file",
-                  text_json(c->name));
+                  json_bytes(c->name));
     if (s->comparable) {
         json_object_set_new(o, "edges", json_integer(c->n_edges));
         json_object_set_new(o, "new", json_integer(c->fresh));
@@ -195,9 +190,9 @@ static void print_json(const struct args *a, const struct selection *s,
     json_object_set_new(o, "edges_total", s->comparable ? json_integer(s->n_edges) : json_null());
     json_t *campaigns = json_array();
     for (size_t i = 0; i < s->n_campaigns; i++)
-        json_array_append_new(campaigns, text_json(s->campaigns[i].j.out));
+        json_array_append_new(campaigns, json_bytes(s->campaigns[i].j.out));
     json_object_set_new(o, "campaigns", campaigns);
-    json_object_set_new(o, "dir", a->rest.n ? text_json(a->rest.v[0]) : json_null());
+    json_object_set_new(o, "dir", a->rest.n ? json_bytes(a->rest.v[0]) : json_null());
     json_object_set_new(o, "inputs", inputs);
     json_dumpf(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     putchar('\n');

@@ -4,14 +4,15 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/str.h"
+#include "proc/cage.h"
 #include "target/run.h"
 #include "target/tools.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SECONDS 3600
 
 /* NAME-19 in $PATH, NAME beside the compiler, else NAME. */
 static char *find(const char *name, const char *clang, int major)
@@ -53,65 +54,110 @@ void clangtools_free(struct clangtools *t)
     *t = (struct clangtools){0};
 }
 
-/* Warnings go to a file: they would stand in the middle of the answer. */
-static int run(const struct clangtools *t, struct strv *words, struct buf *out, struct err *e)
+/* --- running them -------------------------------------------------------------------------------- */
+
+/* One command under way.  What it prints goes to files: warnings would stand in the middle of the answer. */
+struct job {
+    struct cage cage;
+    bool runs;
+    char *out, *said;
+};
+
+static int start(struct job *j, const char *script, const char *const *words, struct err *e)
 {
-    char *said = fs_join(t->work, "stderr"), line[512] = "";
     struct strv argv = {0};
-    struct buf own = BUF_INIT(1 << 20);
     strv_add(&argv, "/bin/sh");
-    strv_add(&argv, "-c");
-    strv_add(&argv, "exec \"$@\" 2>\"$0\"");
-    strv_add(&argv, said);
-    for (size_t i = 0; i < words->n; i++)
-        strv_add(&argv, words->v[i]);
-    int rc = run_capture((const char *const *)argv.v, NULL, SECONDS, out ? out : &own, e);
-    if (rc == 0 && (out ? out : &own)->over)
-        rc = err_set(e, -EFBIG, "%s says more than fits into memory", words->v[0]);
-    else if (rc < 0 && fs_read_line(said, line, sizeof line) && *line)
-        rc = err_set(e, rc, "%s: %s", words->v[0], line);
-    buf_free(&own);
-    free(said);
+    strv_add(&argv, "-euc");
+    strv_addf(&argv, "exec >\"$0\" 2>\"$1\"; shift; %s", script);
+    strv_add(&argv, j->out);
+    strv_add(&argv, j->said);
+    for (; *words; words++)
+        strv_add(&argv, *words);
+    int rc = cage_start(&j->cage,
+                        &(struct cage_opts){.argv = (const char *const *)argv.v, .cpu = -1}, e);
+    j->runs = rc == 0;
     strv_free(&argv);
-    strv_free(words);
     return rc;
 }
 
-int clangtools_index(const struct clangtools *t, const char *raw, const char *indexed,
-                     struct err *e)
+static int finish(struct job *j, struct err *e)
 {
-    struct strv w = {0};
-    strv_add(&w, t->profdata);
-    strv_add(&w, "merge");
-    strv_add(&w, "-sparse");
-    strv_add(&w, raw);
-    strv_add(&w, "-o");
-    strv_add(&w, indexed);
-    return run(t, &w, NULL, e);
+    struct pollfd p = {.fd = j->cage.status_fd, .events = POLLIN};
+    struct cage_end end;
+    char line[512] = "";
+    while (poll(&p, 1, -1) < 0 && errno == EINTR)
+        ;
+    cage_reap(&j->cage, &end);
+    j->runs = false;
+    if (end.exited && !end.code && !end.exec_errno)
+        return 0;
+    fs_read_line(j->said, line, sizeof line);
+    return err_set(e, -ECHILD, "llvm-profdata or llvm-cov failed (code %d, signal %d)%s%s",
+                   end.code, end.signal, *line ? ": " : "", line);
 }
 
-int clangtools_lcov(const struct clangtools *t, const char *binary, const char *indexed,
-                    struct buf *out, struct err *e)
+static void job_name(struct job *j, const char *work, size_t i)
 {
-    struct strv w = {0};
-    strv_add(&w, t->cov);
-    strv_add(&w, "export");
-    strv_add(&w, "-format=lcov");
-    strv_addf(&w, "-instr-profile=%s", indexed);
-    strv_add(&w, binary);
-    return run(t, &w, out, e);
+    j->out = str_fmt("%s/tool-%zu.out", work, i);
+    j->said = str_fmt("%s/tool-%zu.err", work, i);
+}
+
+static void job_free(struct job *j)
+{
+    struct cage_end end;
+    if (j->runs) {
+        cage_kill(&j->cage);
+        cage_reap(&j->cage, &end);
+    }
+    free(j->out);
+    free(j->said);
+}
+
+static int start_trace(const struct clangtools *t, struct job *j, const char *binary,
+                       const char *raw, struct err *e)
+{
+    char *indexed = str_fmt("%s.profdata", raw);
+    const char *const words[] = {t->profdata, t->cov, raw, indexed, binary, NULL};
+    int rc = start(j,
+                   "\"$1\" merge -sparse \"$3\" -o \"$4\"; "
+                   "exec \"$2\" export -format=lcov -instr-profile=\"$4\" \"$5\"",
+                   words, e);
+    free(indexed);
+    return rc;
+}
+
+int clangtools_lcov(const struct clangtools *t, const char *binary, char *const *raws, size_t n,
+                    struct buf *texts, struct err *e)
+{
+    struct job jobs[CLANGTOOLS_MOST] = {0};
+    int rc = 0;
+    BUG_ON(n > CLANGTOOLS_MOST);
+    for (size_t i = 0; i < n; i++)
+        job_name(&jobs[i], t->work, i);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = start_trace(t, &jobs[i], binary, raws[i], e);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = finish(&jobs[i], e);
+        if (rc == 0)
+            rc = fs_read(jobs[i].out, &texts[i], e);
+    }
+    for (size_t i = 0; i < n; i++)
+        job_free(&jobs[i]);
+    return rc;
 }
 
 int clangtools_html(const struct clangtools *t, const char *binary, const char *indexed,
                     const char *dir, struct err *e)
 {
-    struct strv w = {0};
-    strv_add(&w, t->cov);
-    strv_add(&w, "show");
-    strv_add(&w, "-format=html");
-    strv_add(&w, "-show-instantiations=false");
-    strv_addf(&w, "-output-dir=%s", dir);
-    strv_addf(&w, "-instr-profile=%s", indexed);
-    strv_add(&w, binary);
-    return run(t, &w, NULL, e);
+    const char *const words[] = {t->cov, binary, indexed, dir, NULL};
+    struct job j = {0};
+    job_name(&j, t->work, 0);
+    int rc = start(&j,
+                   "exec \"$1\" show -format=html -show-instantiations=false -output-dir=\"$4\" "
+                   "-instr-profile=\"$3\" \"$2\"",
+                   words, e);
+    if (rc == 0)
+        rc = finish(&j, e);
+    job_free(&j);
+    return rc;
 }

@@ -15,12 +15,12 @@ struct clangtools {
 CAROL_MUST_CHECK int clangtools_find(struct clangtools *t, const char *work, struct err *e);
 void clangtools_free(struct clangtools *t);
 
-/* A raw profile, indexed as llvm-cov wants it. */
-CAROL_MUST_CHECK int clangtools_index(const struct clangtools *t, const char *raw,
-                                      const char *indexed, struct err *e);
-/* Lines, functions and their counts as an lcov trace. */
+#define CLANGTOOLS_MOST 64
+
+/* The traces of n raw profiles, at most CLANGTOOLS_MOST, side by side: lines, functions and their counts, as lcov has
+ * them, appended to each text.  The indexed profiles of llvm-profdata stay: RAW.profdata. */
 CAROL_MUST_CHECK int clangtools_lcov(const struct clangtools *t, const char *binary,
-                                     const char *indexed, struct buf *out, struct err *e);
+                                     char *const *raws, size_t n, struct buf *texts, struct err *e);
 /* The pages of llvm-cov, in a directory that it makes. */
 CAROL_MUST_CHECK int clangtools_html(const struct clangtools *t, const char *binary,
                                      const char *indexed, const char *dir, struct err *e);

@@ -9,6 +9,7 @@
 #include "coverage/steps.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define WORK ".work-"
+#define TRACE_MAX ((size_t)1 << 32)
 
 /* --- what is needed ------------------------------------------------------------------------------ */
 
@@ -170,22 +172,11 @@ static int run_all(struct pass *p, struct err *e)
 
 /* --- asking llvm-cov ----------------------------------------------------------------------------- */
 
-/* The trace of one raw profile. */
-static int trace(struct coverage *c, const char *raw, const char *indexed, struct buf *text,
-                 struct err *e)
-{
-    int rc = clangtools_index(&c->tools, raw, indexed, e);
-    if (rc == 0)
-        rc = clangtools_lcov(&c->tools, c->target.family[FAMILY_SOURCE].binary, indexed, text, e);
-    return rc;
-}
-
 static int look_at_all(struct coverage *c, struct pass *p, struct err *e)
 {
     struct rawprofile frame;
-    struct buf text = BUF_INIT((size_t)1 << 32);
-    char *raw = fs_join(c->work, "all.profraw"), *indexed = fs_join(c->work, "all.profdata");
-    char *kept = fs_join(c->work, "lcov.info");
+    struct buf text = BUF_INIT(TRACE_MAX);
+    char *raw = fs_join(c->work, COVERAGE_ALL), *kept = fs_join(c->work, "lcov.info");
     int rc = rawprofile_parse(&frame, p->sample.p, p->sample.len, e);
     if (rc == 0) {
         memcpy(frame.counters, p->steps.total, frame.n_counters * sizeof *frame.counters);
@@ -193,41 +184,71 @@ static int look_at_all(struct coverage *c, struct pass *p, struct err *e)
         rc = fs_write_quick(raw, p->sample.p, p->sample.len, e);
     }
     if (rc == 0)
-        rc = trace(c, raw, indexed, &text, e);
+        rc = clangtools_lcov(&c->tools, c->target.family[FAMILY_SOURCE].binary, &raw, 1, &text, e);
     if (rc == 0)
         rc = fs_write_quick(kept, text.p ? text.p : "", text.len, e);
     if (rc == 0)
         rc = lcov_parse(&c->lines, text.p ? text.p : (char[]){""}, e);
     buf_free(&text);
     free(raw);
-    free(indexed);
     free(kept);
     return rc;
 }
 
-static int look_at_step(struct coverage *c, size_t i, struct err *e)
+static int claim(struct coverage *c, size_t step, char *text, struct err *e)
 {
-    struct buf text = BUF_INIT((size_t)1 << 32);
-    char *raw = step_path(c, i), *indexed = fs_join(c->work, "step.profdata");
     struct lcov l;
-    int rc = trace(c, raw, indexed, &text, e);
-    if (rc == 0)
-        rc = lcov_parse(&l, text.p ? text.p : (char[]){""}, e);
-    if (rc == 0) {
-        c->steps[i].lines = first_claim(&c->lines, &l, (int32_t)i);
-        lcov_free(&l);
+    int rc = lcov_parse(&l, text ? text : (char[]){""}, e);
+    if (rc < 0)
+        return rc;
+    c->steps[step].lines = first_claim(&c->lines, &l, (int32_t)step);
+    lcov_free(&l);
+    return 0;
+}
+
+/* Several are asked side by side, and claim their lines in order. */
+static int look_at_steps(struct coverage *c, size_t from, size_t n, struct err *e)
+{
+    char *raws[CLANGTOOLS_MOST] = {0};
+    struct buf texts[CLANGTOOLS_MOST] = {0};
+    for (size_t i = 0; i < n; i++) {
+        raws[i] = step_path(c, from + i);
+        texts[i] = (struct buf)BUF_INIT(TRACE_MAX);
     }
-    unlink(raw);
-    buf_free(&text);
-    free(raw);
-    free(indexed);
+    int rc = clangtools_lcov(&c->tools, c->target.family[FAMILY_SOURCE].binary, raws, n, texts, e);
+    for (size_t i = 0; i < n; i++) {
+        if (rc == 0)
+            rc = claim(c, from + i, texts[i].p, e);
+        buf_free(&texts[i]);
+        free(raws[i]);
+    }
     return rc;
+}
+
+static int look_at_all_steps(struct coverage *c, struct err *e)
+{
+    size_t together = c->o.jobs < CLANGTOOLS_MOST ? c->o.jobs : CLANGTOOLS_MOST;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < c->n_steps; i += together) {
+        size_t n = c->n_steps - i < together ? c->n_steps - i : together;
+        rc = look_at_steps(c, i, n, e);
+        tell(c, "inputs with something new asked line by line", i + n, c->n_steps);
+    }
+    return rc;
+}
+
+static unsigned processors(void)
+{
+    cpu_set_t cpus;
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
 }
 
 int coverage_run(struct coverage *c, const struct coverage_opts *o, struct err *e)
 {
     struct pass p = {.c = c, .sample = BUF_INIT(SIZE_MAX / 2)};
     *c = (struct coverage){.o = *o};
+    if (!c->o.jobs)
+        c->o.jobs = processors();
     int rc = open_campaign(c, e);
     if (rc == 0)
         rc = open_work(c, e);
@@ -235,10 +256,8 @@ int coverage_run(struct coverage *c, const struct coverage_opts *o, struct err *
         rc = run_all(&p, e);
     if (rc == 0)
         rc = look_at_all(c, &p, e);
-    for (size_t i = 0; rc == 0 && i < c->n_steps; i++) {
-        rc = look_at_step(c, i, e);
-        tell(c, "inputs with something new asked line by line", i + 1, c->n_steps);
-    }
+    if (rc == 0)
+        rc = look_at_all_steps(c, e);
     if (rc == 0)
         first_count(c);
     steps_free(&p.steps);

@@ -64,6 +64,8 @@ struct coverage {
     size_t n_finders;
 };
 
+#define COVERAGE_ALL "all.profraw" /* in the work directory: the sum of all inputs */
+
 /* Usage when the build has no family `source`: the message has the command that adds it. */
 CAROL_MUST_CHECK int coverage_run(struct coverage *c, const struct coverage_opts *o, struct err *e);
 CAROL_MUST_CHECK int coverage_write(struct coverage *c, struct err *e);

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "coverage/first.h"
+#include "journal/json.h"
 #include "proc/loop.h"
 
 #include <stdlib.h>
@@ -55,12 +56,6 @@ void page_csv(const struct coverage *c, struct buf *out)
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
-static json_t *text_json(const char *s)
-{
-    json_t *t = json_string(s);
-    return t ? t : json_null(); /* not UTF-8 */
-}
-
 static json_t *finders_json(const struct coverage *c)
 {
     json_t *o = json_object();
@@ -88,8 +83,8 @@ json_t *page_summary(const struct coverage *c)
         (json_int_t)c->n_functions, "functions_covered", (json_int_t)c->n_functions_covered,
         "files", (json_int_t)c->lines.n, "inputs", (json_int_t)c->found.n, "inputs_without_profile",
         (json_int_t)c->without_profile, "lines_by_nobody_alone", (json_int_t)c->unexplained);
-    json_object_set_new(o, "campaign", text_json(c->o.out));
-    json_object_set_new(o, "dir", text_json(c->o.dir));
+    json_object_set_new(o, "campaign", json_bytes(c->o.out));
+    json_object_set_new(o, "dir", json_bytes(c->o.dir));
     json_object_set_new(o, "inputs_by_end", ended);
     json_object_set_new(o, "fuzzers", finders_json(c));
     return o;
@@ -119,7 +114,7 @@ json_t *page_json(const struct coverage *c)
         for (size_t k = 0; k < f->n; k++)
             json_array_append_new(lines, line_json(c, &f->lines[k]));
         json_array_append_new(files,
-                              json_pack("{s:o, s:o}", "file", text_json(f->name), "lines", lines));
+                              json_pack("{s:o, s:o}", "file", json_bytes(f->name), "lines", lines));
     }
     json_object_set_new(o, "source", files);
     return o;

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,9 +223,6 @@ static int go_on(struct runner *r, struct err *e)
 
 static void make_seats(struct runner *r)
 {
-    cpu_set_t cpus;
-    if (!r->o.lanes)
-        r->o.lanes = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
     r->n_seats = (size_t)r->o.lanes * AHEAD;
     r->seats = xcalloc(r->n_seats, sizeof *r->seats);
     for (size_t i = 0; i < r->n_seats; i++) {

@@ -20,7 +20,7 @@ struct runner_opts {
     const char *work;        /* a directory for inputs and profiles; the processes run in it */
     uint64_t mem_bytes;      /* 0: 2 GiB */
     uint32_t timeout_ms;     /* CPU time; waiting may take EVAL_WALL_MS */
-    unsigned lanes;          /* processes at a time; 0: one per processor */
+    unsigned lanes;          /* processes at a time */
     size_t n;                /* inputs */
     /* The bytes of input i, appended to an empty buffer. */
     int (*read)(void *arg, size_t i, struct buf *bytes, struct err *e);

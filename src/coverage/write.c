@@ -82,7 +82,7 @@ static int put_in_place(const struct coverage *c, const char *name, struct err *
 
 static int save_html(const struct coverage *c, struct err *e)
 {
-    char *indexed = fs_join(c->work, "all.profdata"), *dir = fs_join(c->work, "html");
+    char *indexed = fs_join(c->work, COVERAGE_ALL ".profdata"), *dir = fs_join(c->work, "html");
     int rc = clangtools_html(&c->tools, c->target.family[FAMILY_SOURCE].binary, indexed, dir, e);
     free(indexed);
     free(dir);

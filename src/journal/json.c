@@ -1,6 +1,8 @@
 /* json: objects from tallies, decisions and influences.  Prints nothing. */
 #include "journal/json.h"
 
+#include "base/buf.h"
+
 #include <math.h>
 
 static double seconds(int64_t ns)
@@ -46,6 +48,18 @@ static json_t *slots_status(const struct gauges *g)
                       seconds(g->slot[i].fuzz_ns), "eval_s", seconds(g->slot[i].eval_ns), "idle_s",
                       seconds(g->slot[i].idle_ns), "wall_s", seconds(g->slot[i].wall_ns)));
     return all;
+}
+
+json_t *json_bytes(const char *s)
+{
+    json_t *text = json_string(s);
+    struct buf b = BUF_INIT(1 << 16);
+    for (const char *p = s; !text && *p; p++)
+        buf_printf(&b, (unsigned char)*p < 0x80 ? "%c" : "\\x%02x", (unsigned char)*p);
+    if (!text)
+        text = json_string(b.p ? b.p : "");
+    buf_free(&b);
+    return text;
 }
 
 json_t *status_json(const struct status *st)
