@@ -92,7 +92,9 @@ static int finish(struct job *j, struct err *e)
     if (end.exited && !end.code && !end.exec_errno)
         return 0;
     fs_read_line(j->said, line, sizeof line);
-    return err_set(e, -ECHILD, "llvm-profdata or llvm-cov failed (code %d, signal %d)%s%s",
+    return err_env(e,
+                   "llvm-profdata or llvm-cov failed (code %d, signal %d)%s%s; do they fit to the "
+                   "clang of the source build?",
                    end.code, end.signal, *line ? ": " : "", line);
 }
 
