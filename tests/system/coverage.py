@@ -48,9 +48,15 @@ static void leave(void) {
 static int unused(void) {
     return 7; /* NOBODY */
 }
+static int early(int c) {
+    if (c != 'z')
+        return 1;
+    return 2; /* AFTER */
+}
 int main(int argc, char **argv) {
     FILE *f = fopen(argv[argc - 1], "rb");
     int c = f ? fgetc(f) : EOF;
+    early(c); /* no counter says that AFTER ran, only a difference of two */
     if (c == 'c') crash();
     if (c == 'h') hang();
     if (c == 'x') leave();
@@ -164,7 +170,7 @@ def every_end():
     """A program that crashes, hangs, leaves by _exit: each counts with what it ran."""
     (TEMP / "odd.c").write_text(PROGRAM)
     (TEMP / "seeds").mkdir()
-    for name in ("okay", "crash", "hang", "xleave"):
+    for name in ("okay", "crash", "hang", "xleave", "zed"):
         (TEMP / "seeds" / name).write_text(name)
     code, text = carol.run("build", "-o", TEMP / "odd-build", "--families", "afl,neutral,source", "--kind", "file",
                            TEMP / "odd.c")
@@ -172,11 +178,12 @@ def every_end():
     fuzz(ODD, TEMP / "odd-build", 1, 0, "-i", TEMP / "seeds", "-f", "aflpp", "-j", 1, "-T", 100)
     r = carol.json("coverage", ODD, "-o", TEMP / "odd-coverage", "--json")
     got = {line: v for (file, line), v in said(TEMP / "odd-coverage").items() if file.endswith("odd.c")}
-    where = {m[1]: n for n, row in enumerate(PROGRAM.splitlines(), 1) if (m := re.search(r"/\* (\w+) \*/", row))}
-    sha1 = {n: hashlib.sha1(n.encode()).hexdigest() for n in ("crash", "hang", "xleave")}
-    want = {"CRASH": (sha1["crash"], "crash"), "HANG": (sha1["hang"], "timeout"), "LEAVE": (sha1["xleave"], "exit")}
+    where = {m[1]: n for n, row in enumerate(PROGRAM.splitlines(), 1) if (m := re.search(r"/\* ([A-Z]+) \*/", row))}
+    sha1 = {n: hashlib.sha1(n.encode()).hexdigest() for n in ("crash", "hang", "xleave", "zed")}
+    want = {"CRASH": (sha1["crash"], "crash"), "HANG": (sha1["hang"], "timeout"), "LEAVE": (sha1["xleave"], "exit"),
+            "AFTER": (sha1["zed"], "ok")}
     told = {k: (got[n]["input"], got[n]["status"]) for k, n in where.items() if n in got}
-    ok(told == want, "crashes, hangs and _exit count, and what nobody reached does not", (told, want, r))
+    ok(told == want, "crashes, hangs, _exit and skipped code count, and what nobody reached does not", (told, want, r))
 
 
 def mistakes():
