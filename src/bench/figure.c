@@ -22,7 +22,7 @@ static const char *const colours[] = {"#1b6ca8", "#d1495b", "#2e933c", "#8e5ea2"
 static void text(struct buf *out, double x, double y, const char *anchor, const char *s)
 {
     buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    buf_html(out, s);
+    html_text(out, s);
     buf_str(out, "</text>\n");
 }
 
@@ -38,7 +38,7 @@ static void begin(struct buf *out, int width, int height, const char *title)
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 "
                "%d %d\" font-family=\"sans-serif\" font-size=\"12\" role=\"img\"><title>",
                width, height, width, height);
-    buf_html(out, title);
+    html_text(out, title);
     buf_str(out, "</title>\n");
 }
 

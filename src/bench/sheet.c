@@ -111,22 +111,34 @@ void sheets_text(const struct sheets *s, struct buf *out)
     }
 }
 
+void html_text(struct buf *out, const char *s)
+{
+    for (; *s; s++)
+        switch (*s) {
+        case '&': buf_str(out, "&amp;"); break;
+        case '<': buf_str(out, "&lt;"); break;
+        case '>': buf_str(out, "&gt;"); break;
+        case '"': buf_str(out, "&quot;"); break;
+        default: buf_add(out, s, 1);
+        }
+}
+
 static void sheet_html(const struct sheet *s, struct buf *out)
 {
     buf_str(out, "<h2>");
-    buf_html(out, s->title);
+    html_text(out, s->title);
     buf_str(out, "</h2>\n<table>\n");
     for (size_t i = 0; i < s->cells.n; i++) {
         size_t c = i % s->columns;
         const char *tag = i < s->columns ? "th" : "td";
         buf_printf(out, "%s<%s%s>", c ? "" : "<tr>", tag, c < s->left ? " class=\"t\"" : "");
-        buf_html(out, s->cells.v[i]);
+        html_text(out, s->cells.v[i]);
         buf_printf(out, "</%s>%s", tag, c + 1 == s->columns ? "</tr>\n" : "");
     }
     buf_str(out, "</table>\n");
     if (s->note) {
         buf_str(out, "<p>");
-        buf_html(out, s->note);
+        html_text(out, s->note);
         buf_str(out, "</p>\n");
     }
 }

@@ -31,5 +31,7 @@ void sheets_free(struct sheets *s);
 
 void sheets_text(const struct sheets *s, struct buf *out);
 void sheets_html(const struct sheets *s, struct buf *out);
+/* s with &, <, > and " as entities. */
+void html_text(struct buf *out, const char *s);
 
 #endif

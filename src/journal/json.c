@@ -1,8 +1,6 @@
 /* json: objects from tallies, decisions and influences.  Prints nothing. */
 #include "journal/json.h"
 
-#include "base/buf.h"
-
 #include <math.h>
 
 static double seconds(int64_t ns)
@@ -48,18 +46,6 @@ static json_t *slots_status(const struct gauges *g)
                       seconds(g->slot[i].fuzz_ns), "eval_s", seconds(g->slot[i].eval_ns), "idle_s",
                       seconds(g->slot[i].idle_ns), "wall_s", seconds(g->slot[i].wall_ns)));
     return all;
-}
-
-json_t *json_bytes(const char *s)
-{
-    json_t *text = json_string(s);
-    struct buf b = BUF_INIT(1 << 16);
-    for (const char *p = s; !text && *p; p++)
-        buf_printf(&b, (unsigned char)*p < 0x80 ? "%c" : "\\x%02x", (unsigned char)*p);
-    if (!text)
-        text = json_string(b.p ? b.p : "");
-    buf_free(&b);
-    return text;
 }
 
 json_t *status_json(const struct status *st)
@@ -187,4 +173,16 @@ json_t *influence_json(const struct journal *j, const struct influence *f)
                      (json_int_t)f->decisions, "warmup", (json_int_t)f->warmup, "fuzzers", arms,
                      "exploration", explored, "reads_signals", f->signals, "influence",
                      by_signal(f), "simulated", j->simulated);
+}
+
+json_t *json_bytes(const char *s)
+{
+    json_t *text = json_string(s);
+    struct buf b = BUF_INIT(1 << 16);
+    for (const char *p = s; !text && *p; p++)
+        buf_printf(&b, (unsigned char)*p < 0x80 ? "%c" : "\\x%02x", (unsigned char)*p);
+    if (!text)
+        text = json_string(b.p ? b.p : "");
+    buf_free(&b);
+    return text;
 }

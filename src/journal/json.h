@@ -8,12 +8,13 @@
 
 #include <jansson.h>
 
-/* Bytes as text, such as a path; those that are not UTF-8 are written as \xNN. */
-json_t *json_bytes(const char *s);
 json_t *status_json(const struct status *st);
 /* One decision and what came of it; why: explain_why. */
 json_t *explain_turn_json(const struct journal *j, const struct explained *x, const char *why);
 /* The choices of a campaign and what moved them. */
 json_t *influence_json(const struct journal *j, const struct influence *f);
+
+/* Bytes as text, such as a path; those that are not UTF-8 are written as \xNN. */
+json_t *json_bytes(const char *s);
 
 #endif

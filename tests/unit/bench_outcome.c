@@ -235,7 +235,7 @@ static void test_html_is_escaped(void **state)
 {
     (void)state;
     struct buf b = BUF_INIT(1000);
-    buf_html(&b, "<a href=\"x\">&");
+    html_text(&b, "<a href=\"x\">&");
     assert_string_equal(b.p, "&lt;a href=&quot;x&quot;&gt;&amp;");
     buf_free(&b);
 }
