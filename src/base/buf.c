@@ -54,6 +54,18 @@ void buf_str(struct buf *b, const char *s)
     buf_add(b, s, strlen(s));
 }
 
+void buf_html(struct buf *b, const char *s)
+{
+    for (; *s; s++)
+        switch (*s) {
+        case '&': buf_str(b, "&amp;"); break;
+        case '<': buf_str(b, "&lt;"); break;
+        case '>': buf_str(b, "&gt;"); break;
+        case '"': buf_str(b, "&quot;"); break;
+        default: buf_add(b, s, 1);
+        }
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list ap;

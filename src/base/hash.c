@@ -1,4 +1,4 @@
-/* hash: SHA-256 through libcrypto's EVP. */
+/* hash: SHA-256 and SHA-1 through libcrypto's EVP. */
 #include "base/hash.h"
 
 #include "base/die.h"
@@ -17,17 +17,21 @@ struct hasher {
 
 /* Sets up this one hash and nothing else of the library: initialising all of it takes longer than hashing a
  * program. */
-static const EVP_MD *sha256(void)
+static void set_up(void)
 {
-    static const EVP_MD *md;
-    if (!md) {
+    static bool done;
+    if (!done)
         OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ADD_ALL_CIPHERS |
                                 OPENSSL_INIT_NO_ADD_ALL_DIGESTS |
                                 OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS,
                             NULL);
-        md = EVP_sha256();
-    }
-    return md;
+    done = true;
+}
+
+static const EVP_MD *sha256(void)
+{
+    set_up();
+    return EVP_sha256();
 }
 
 void hash_bytes(const void *data, size_t n, struct digest *d)
@@ -41,14 +45,28 @@ bool digest_equal(const struct digest *a, const struct digest *b)
     return memcmp(a->b, b->b, sizeof a->b) == 0;
 }
 
-void digest_hex(const struct digest *d, char out[65])
+static void to_hex(const uint8_t *b, size_t n, char *out)
 {
     static const char hex[] = "0123456789abcdef";
-    for (size_t i = 0; i < 32; i++) {
-        out[2 * i] = hex[d->b[i] >> 4];
-        out[2 * i + 1] = hex[d->b[i] & 15];
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = hex[b[i] >> 4];
+        out[2 * i + 1] = hex[b[i] & 15];
     }
-    out[64] = 0;
+    out[2 * n] = 0;
+}
+
+void digest_hex(const struct digest *d, char out[65])
+{
+    to_hex(d->b, sizeof d->b, out);
+}
+
+void hash_sha1_hex(const void *data, size_t n, char out[41])
+{
+    uint8_t b[20];
+    set_up();
+    if (EVP_Digest(data, n, b, NULL, EVP_sha1(), NULL) != 1)
+        BUG("EVP_Digest failed");
+    to_hex(b, sizeof b, out);
 }
 
 struct hasher *hash_begin(void)

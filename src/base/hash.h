@@ -1,4 +1,4 @@
-/* hash: SHA-256, the identity of every input (libcrypto). */
+/* hash: SHA-256, the identity of every input, and SHA-1, its name among other fuzzers (libcrypto). */
 #ifndef CAROL_BASE_HASH_H
 #define CAROL_BASE_HASH_H
 
@@ -17,6 +17,9 @@ void hash_bytes(const void *data, size_t n, struct digest *d);
 CAROL_MUST_CHECK int hash_file(const char *path, struct digest *d, struct err *e);
 bool digest_equal(const struct digest *a, const struct digest *b);
 void digest_hex(const struct digest *d, char out[65]);
+
+/* As libFuzzer names an input's file. */
+void hash_sha1_hex(const void *data, size_t n, char out[41]);
 
 /* Incremental, for keys over many things; hash_end frees. */
 struct hasher;

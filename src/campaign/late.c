@@ -3,7 +3,8 @@
  *
  * Each instance with something new has one late turn: stored, measured and folded like a turn, in a round of
  * its own, so that the inputs count, are credited and shared; with no decision before it and nothing learned
- * from it.  Runs while no turn does: before the first decision of a life and after the last. */
+ * from it.  So has what the user imported while the campaign rested (seeds.c).  Runs while no turn does: before the
+ * first decision of a life and after the last. */
 #include "campaign/state.h"
 
 #include "base/die.h"
@@ -34,7 +35,7 @@ static int gather(struct campaign *c, struct member *m, struct err *e)
 
 int late_step(struct campaign *c, struct err *e)
 {
-    int rc = c->slots[0].turn ? 1 : 0; /* one is being measured */
+    int rc = c->slots[0].turn ? 1 : imports_step(c, e); /* 1: one is being measured */
     for (struct member *m = c->members; rc == 0 && m; m = m->next) {
         if (m->looked != c->phase && m->started)
             rc = gather(c, m, e);

@@ -53,7 +53,7 @@ static int take_late(struct campaign *c, struct err *e)
     struct store_turn row;
     int rc = store_turns_open(&turns, c->store, TURNS_LATE_OPEN, 0, e);
     while (rc == 0 && (rc = store_turns_next(turns, &row, NULL, e)) > 0)
-        rc = take_open(c, &row, NULL, e);
+        rc = row.instance ? take_open(c, &row, NULL, e) : 0; /* the user's imports: seeds.c */
     store_turns_close(turns);
     return rc;
 }

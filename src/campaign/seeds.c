@@ -1,4 +1,5 @@
-/* seeds: round 0: the user's inputs are stored, measured, and the good ones shared. */
+/* seeds: the user's inputs are measured and the good ones shared: those the campaign begins with, in round 0, and
+ * those imported while it rested (corpus/import.h), each import in a round of its own. */
 #include "campaign/state.h"
 
 #include "base/die.h"
@@ -56,8 +57,9 @@ static int read_user_seeds(struct campaign *c, struct err *e)
 
 /* --- measuring them ----------------------------------------------------------------------------- */
 
-struct round0 {
+struct given_round {
     struct campaign *c;
+    struct store_turn row; /* of an import; id 0: round 0 */
     struct eval_job job;
     struct inputs seeds;
     struct strv names;
@@ -67,10 +69,10 @@ struct round0 {
 
 void seeds_free(struct campaign *c)
 {
-    struct round0 *r = c->round0;
+    struct given_round *r = c->given;
     if (!r)
         return;
-    c->round0 = NULL;
+    c->given = NULL;
     eval_results_free(&r->job);
     inputs_free(&r->seeds);
     strv_free(&r->names);
@@ -82,14 +84,16 @@ void seeds_free(struct campaign *c)
 static int load_one(void *arg, const struct store_seed *seed, struct err *e)
 {
     (void)e;
-    struct round0 *r = arg;
+    struct given_round *r = arg;
+    if (seed->state != SEED_PENDING)
+        return 0;
     inputs_add(&r->seeds, seed->id, seed->data, seed->size);
     strv_add(&r->names, seed->name ? seed->name : "");
     return 0;
 }
 
 /* Seeds that do not run through are given to nobody; crashing and hanging ones are findings. */
-static void set_aside(struct round0 *r, size_t i, bool fresh)
+static void set_aside(struct given_round *r, size_t i, bool fresh)
 {
     struct campaign *c = r->c;
     const struct eval_result *res = &r->job.results[i];
@@ -118,7 +122,23 @@ static int no_good_seed(const struct campaign *c, struct err *e)
                      c->o.out);
 }
 
-static int commit_seeds(struct round0 *r, struct err *e)
+/* What is measured is folded and recorded in one step. */
+static int record(struct given_round *r, struct measured *m, struct err *e)
+{
+    struct campaign *c = r->c;
+    struct sharing how = {.new_only = c->o.share_new_only, .x = c->exchange};
+    int rc = store_order_take(c->store, e);
+    if (rc < 0)
+        return rc;
+    r->row.end_ns = campaign_now(c);
+    rc = r->row.id ? journal_commit(c->store, &c->f, &r->row, NULL, m, &c->gauges.slot[r->row.slot],
+                                    &how, e)
+                   : journal_seeds(c->store, &c->f, c->exchange, m, e);
+    store_order_leave(c->store);
+    return rc;
+}
+
+static int commit_seeds(struct given_round *r, struct err *e)
 {
     struct campaign *c = r->c;
     struct eval_job *j = &r->job;
@@ -130,14 +150,15 @@ static int commit_seeds(struct round0 *r, struct err *e)
                          .calls = j->calls,
                          .n_calls = j->n_calls,
                          .fresh = fresh};
-    int rc = store_order_take(c->store, e);
-    if (rc == 0) {
-        rc = journal_seeds(c->store, &c->f, c->exchange, &m, e);
-        store_order_leave(c->store);
-    }
+    int rc = record(r, &m, e);
     for (size_t i = 0; rc == 0 && i < j->n; i++)
         set_aside(r, i, fresh[i]);
     free(fresh);
+    if (rc == 0 && r->row.id) {
+        log_info("%zu of %zu imported inputs run through; new edges by them: %u", m.n_good, j->n,
+                 r->row.new_edges);
+        return 0;
+    }
     c->gauges.seeds = j->n;
     if (rc == 0 && !m.n_good)
         rc = no_good_seed(c, e);
@@ -149,7 +170,7 @@ static int commit_seeds(struct round0 *r, struct err *e)
 
 static void on_measured(void *arg, struct eval_job *job)
 {
-    struct round0 *r = arg;
+    struct given_round *r = arg;
     struct campaign *c = r->c;
     struct err e = job->error;
     int rc = job->failed ? job->failed : commit_seeds(r, &e);
@@ -160,11 +181,14 @@ static void on_measured(void *arg, struct eval_job *job)
         campaign_next(c);
 }
 
-static int measure(struct campaign *c, struct err *e)
+/* row: of an import; NULL: round 0. */
+static int measure(struct campaign *c, const struct store_turn *row, struct err *e)
 {
-    struct round0 *r = c->round0 = xcalloc(1, sizeof *r);
+    struct given_round *r = c->given = xcalloc(1, sizeof *r);
     r->c = c;
-    int rc = store_turn_seeds(c->store, 0, load_one, r, e);
+    if (row)
+        r->row = *row;
+    int rc = store_turn_seeds(c->store, r->row.id, load_one, r, e);
     if (rc < 0)
         return rc;
     r->inputs = xcalloc(r->seeds.n, sizeof *r->inputs);
@@ -185,7 +209,7 @@ int seeds_step(struct campaign *c, struct err *e)
 {
     enum seeds_state state;
     struct store_totals t = {0};
-    if (c->round0)
+    if (c->given)
         return 1;
     int rc = journal_seeds_state(c->store, &state, e);
     if (rc == 0 && state == SEEDS_MEASURED)
@@ -198,6 +222,22 @@ int seeds_step(struct campaign *c, struct err *e)
     if (rc == 0 && t.seeds == 0)
         rc = read_user_seeds(c, e);
     if (rc == 0)
-        rc = measure(c, e);
+        rc = measure(c, NULL, e);
+    return rc < 0 ? rc : 1;
+}
+
+int imports_step(struct campaign *c, struct err *e)
+{
+    struct store_turns *turns;
+    struct store_turn row = {0};
+    if (c->given)
+        return 1;
+    int rc = store_turns_open(&turns, c->store, TURNS_LATE_OPEN, 0, e);
+    while (rc == 0 && (rc = store_turns_next(turns, &row, NULL, e)) > 0 && row.instance)
+        rc = 0;
+    store_turns_close(turns);
+    if (rc <= 0)
+        return rc;
+    rc = measure(c, &row, e);
     return rc < 0 ? rc : 1;
 }

@@ -28,7 +28,7 @@ enum ending {
 };
 
 struct slot;
-struct round0;
+struct given_round;
 
 /* One instance in the pool. */
 struct member {
@@ -100,8 +100,8 @@ struct campaign {
     struct idle idle[SCHED_MAX_ARMS];
     int deaths_in_row[SCHED_MAX_ARMS];
 
-    struct round0 *round0; /* the initial seeds while they are measured */
-    struct turn **recover; /* turns a killed supervisor left behind */
+    struct given_round *given; /* the user's inputs while they are measured */
+    struct turn **recover;     /* turns a killed supervisor left behind */
     size_t n_recover, next_recover;
     bool tested;       /* the self-tests have been begun */
     int waiting_tests; /* arms whose self-test runs */
@@ -135,6 +135,7 @@ void campaign_next(struct campaign *c);
 int seeds_step(struct campaign *c, struct err *e);     /* seeds.c */
 int recover_step(struct campaign *c, struct err *e);   /* recover.c */
 int late_step(struct campaign *c, struct err *e);      /* late.c */
+int imports_step(struct campaign *c, struct err *e);   /* seeds.c, a part of late_step */
 int selftests_step(struct campaign *c, struct err *e); /* selftests.c */
 
 /* turn.c: beginning, running and ending one */

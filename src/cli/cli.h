@@ -20,7 +20,9 @@ extern const struct cli_verb cli_verbs[]; /* ends with a NULL name */
 int cli_analyze(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_build(int argc, char **argv);
+int cli_corpus(int argc, char **argv);
 int cli_cover(int argc, char **argv);
+int cli_coverage(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_engine(int argc, char **argv);
 int cli_explain(int argc, char **argv);

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/host.h"
 #include "eval/executor.h"
+#include "journal/json.h"
 #include "proc/loop.h"
 #include "target/manifest.h"
 
@@ -220,19 +221,6 @@ static int next_job(struct lane *l, struct err *e)
     return l->ev->ops->submit(l->ev, &l->job, e);
 }
 
-/* A path is bytes, a JSON string is UTF-8: other bytes are written as \xNN. */
-static json_t *path_json(const char *path)
-{
-    json_t *s = json_string(path);
-    struct buf b = BUF_INIT(1 << 16);
-    for (const char *p = path; !s && *p; p++)
-        buf_printf(&b, (unsigned char)*p < 0x80 ? "%c" : "\\x%02x", (unsigned char)*p);
-    if (!s)
-        s = json_string(b.p ? b.p : "");
-    buf_free(&b);
-    return s;
-}
-
 static void print_json(const struct cover *c, const struct executor_stats *s, double seconds)
 {
     json_t *inputs = json_array();
@@ -242,11 +230,12 @@ static void print_json(const struct cover *c, const struct executor_stats *s, do
     for (size_t i = 0; i < c->paths.n; i++) {
         char set[17];
         snprintf(set, sizeof set, "%016" PRIx64, c->out[i].set);
-        json_array_append_new(
-            inputs, json_pack("{s:o, s:s, s:i, s:i, s:i, s:i, s:s}", "path",
-                              path_json(c->paths.v[i]), "status", run_status_name(c->out[i].status),
-                              "signal", c->out[i].signal, "edges", (int)c->out[i].edges, "new",
-                              (int)c->out[i].fresh, "cpu_us", (int)c->out[i].cpu_us, "set", set));
+        json_array_append_new(inputs, json_pack("{s:o, s:s, s:i, s:i, s:i, s:i, s:s}", "path",
+                                                json_bytes(c->paths.v[i]), "status",
+                                                run_status_name(c->out[i].status), "signal",
+                                                c->out[i].signal, "edges", (int)c->out[i].edges,
+                                                "new", (int)c->out[i].fresh, "cpu_us",
+                                                (int)c->out[i].cpu_us, "set", set));
     }
     json_t *o = json_pack("{s:i, s:I, s:I, s:f, s:f, s:I, s:{s:I, s:I, s:I, s:I, s:I}, s:o}",
                           "schema", 1, "edges_total", (json_int_t)s->n_edges, "edges_covered",

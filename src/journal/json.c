@@ -167,3 +167,15 @@ json_t *influence_json(const struct journal *j, const struct influence *f)
                      "exploration", explored, "reads_signals", f->signals, "influence",
                      by_signal(f), "simulated", j->simulated);
 }
+
+json_t *json_bytes(const char *s)
+{
+    json_t *text = json_string(s);
+    struct buf b = BUF_INIT(1 << 16);
+    for (const char *p = s; !text && *p; p++)
+        buf_printf(&b, (unsigned char)*p < 0x80 ? "%c" : "\\x%02x", (unsigned char)*p);
+    if (!text)
+        text = json_string(b.p ? b.p : "");
+    buf_free(&b);
+    return text;
+}

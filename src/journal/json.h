@@ -14,4 +14,7 @@ json_t *explain_turn_json(const struct journal *j, const struct explained *x, co
 /* The choices of a campaign and what moved them. */
 json_t *influence_json(const struct journal *j, const struct influence *f);
 
+/* Bytes as text, such as a path; those that are not UTF-8 are written as \xNN. */
+json_t *json_bytes(const char *s);
+
 #endif

@@ -32,7 +32,8 @@ static int read_next(struct walk *w, struct err *e)
 {
     int rc = store_turns_next(w->done, &w->next, NULL, e);
     w->has_next = rc > 0;
-    if (rc > 0 && (w->next.arm < 0 || w->next.arm >= w->r->fold.tally.n_arms))
+    bool imported = rc > 0 && w->next.state == TURN_LATE && w->next.arm == -1;
+    if (rc > 0 && !imported && (w->next.arm < 0 || w->next.arm >= w->r->fold.tally.n_arms))
         return err_set(e, -EBADMSG, "turn %lld names a fuzzer that the roster does not have",
                        (long long)w->next.id);
     return rc < 0 ? rc : 0;

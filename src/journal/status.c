@@ -65,7 +65,7 @@ static int load_turns(struct status *st, struct store *s, struct err *e)
     struct store_turn row;
     int rc = store_turns_open(&turns, s, TURNS_BY_ROUND, st->round, e);
     while (rc == 0 && (rc = store_turns_next(turns, &row, NULL, e)) > 0) {
-        if (row.arm >= 0 && row.arm < st->tally.n_arms)
+        if (row.arm >= -1 && row.arm < st->tally.n_arms)
             tally_add_turn(&st->tally, &row);
         st->round = row.round;
         rc = 0;

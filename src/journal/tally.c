@@ -5,7 +5,7 @@
 
 void tally_add_turn(struct tally *t, const struct store_turn *row)
 {
-    struct tally_arm *a = &t->arm[row->arm];
+    struct tally_arm nobody = {0}, *a = row->arm < 0 ? &nobody : &t->arm[row->arm];
     bool is_turn = row->state != TURN_LATE;
     a->turns += is_turn;
     a->execs += row->execs;

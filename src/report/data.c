@@ -256,7 +256,7 @@ static int read_completed(struct report *r, struct store *s, struct err *e)
     struct store_turn row;
     int rc = store_turns_open(&w, s, TURNS_BY_ROUND, r->round, e);
     while (rc == 0 && (rc = store_turns_next(w, &row, NULL, e)) > 0) {
-        if (is_ahead(r, &row) || row.arm < 0 || row.arm >= r->n_arms) {
+        if (is_ahead(r, &row) || row.arm < -1 || row.arm >= r->n_arms) {
             rc = 0;
             break;
         }

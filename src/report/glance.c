@@ -90,6 +90,8 @@ static void last_finders(const struct report *r, struct buf *out)
     uint32_t by[SCHED_MAX_ARMS] = {0}, left = 10;
     for (size_t i = r->n_gains; i > 0 && left; i--) {
         uint32_t n = r->gains[i - 1].added < left ? r->gains[i - 1].added : left;
+        if (r->gains[i - 1].arm < 0) /* imported */
+            continue;
         by[r->gains[i - 1].arm] += n;
         left -= n;
     }

@@ -69,7 +69,8 @@ static void grid_json(const struct report *r, double end, struct buf *out)
         double at = end * k / GRID;
         for (; next < r->n_gains && seconds(r->gains[next].at_ns) <= at; next++) {
             edges += r->gains[next].added;
-            by[r->gains[next].arm] += r->gains[next].added;
+            if (r->gains[next].arm >= 0) /* else imported */
+                by[r->gains[next].arm] += r->gains[next].added;
         }
         html(out, "%s[%u", k ? "," : "", edges);
         for (int a = 0; a < r->n_arms; a++)

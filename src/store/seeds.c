@@ -53,6 +53,13 @@ int seed_add(struct store *s, const struct store_seed *seed, int64_t *id, bool *
     return rc;
 }
 
+int store_seed_find(struct store *s, const struct digest *hash, int64_t *id, struct err *e)
+{
+    *id = 0;
+    int rc = known(s, hash, id, e);
+    return rc < 0 ? rc : 0;
+}
+
 int store_add_seeds(struct store *s, const struct store_seed *seeds, size_t n, struct err *e)
 {
     int64_t id;

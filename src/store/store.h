@@ -10,7 +10,8 @@
  *   store_turn_park       counters, what it found (not yet measured), the harvest cursor
  *   store_turn_commit     what its inputs cover, the reward, learned calls, scheduler state, slot account
  * What an instance saved outside its turns has a row of its own without a decision, a late turn with a
- * negative number: store_turn_park makes it, store_turn_commit completes it.
+ * negative number: store_turn_park makes it, store_turn_commit completes it.  So has what the user imports into
+ * the campaign: a late turn of nobody, instance 0 and arm -1.
  *
  * Seeds get a `share` number when they are measured and may be imported by others.  An instance imports in
  * the order of share numbers, so an import costs only what is new; or its turn names what it imports (whoever
@@ -124,6 +125,9 @@ struct store_seed {
 /* Initial seeds: data, size and name of each; a content that is there already is left out. */
 CAROL_MUST_CHECK int store_add_seeds(struct store *s, const struct store_seed *seeds, size_t n,
                                      struct err *e);
+/* *id: the seed with this content; 0: there is none. */
+CAROL_MUST_CHECK int store_seed_find(struct store *s, const struct digest *hash, int64_t *id,
+                                     struct err *e);
 /* A negative return of a callback ends the walk and becomes its result. */
 typedef int store_seed_fn(void *arg, const struct store_seed *seed, struct err *e);
 /* Every seed of one turn (0: initial seeds) in id order, with bytes and results. */
@@ -159,7 +163,7 @@ struct store_turn {
     enum turn_state state;
     uint32_t round;      /* serial number of completion; 0: not yet */
     int64_t at_decision; /* decisions served when it was committed: replay interleaves by this */
-    int arm, slot;       /* arm: roster index */
+    int arm, slot;       /* arm: roster index; -1: nobody, the user imported it (late) */
     int64_t instance;
     int64_t start_ns, parked_ns, end_ns; /* campaign time */
     uint64_t quota_cycles;               /* 0: it was to end by time */

@@ -290,6 +290,38 @@ static void add_family(struct manifest *m, const struct task *t, const struct ou
     }
 }
 
+static void note_option(struct strv *words, const char *flag, const char *value)
+{
+    if (!value)
+        return;
+    strv_add(words, flag);
+    strv_add(words, value);
+}
+
+static void note_words(struct strv *words, const char *before, const char *const *list)
+{
+    if (!list || !list[0])
+        return;
+    if (before)
+        strv_add(words, before);
+    for (; *list; list++)
+        strv_add(words, *list);
+}
+
+/* How to call us again for another family of the same target. */
+static void note_made(const struct build *b, struct manifest_made *made)
+{
+    const struct build_opts *o = b->o;
+    made->in = xstrdup(b->plan.cwd);
+    plan_env_counts(&made->env);
+    note_option(&made->words, "--src", o->src || o->command ? b->plan.src : NULL);
+    note_option(&made->words, "--target", o->target);
+    note_option(&made->words, "--kind", o->kind ? target_kind_name(o->kind) : NULL);
+    note_option(&made->words, "--args", o->args);
+    note_words(&made->words, NULL, o->sources);
+    note_words(&made->words, "--", o->sources ? o->flags : o->command);
+}
+
 static void describe(const struct build *b, const char *name, struct manifest *m, bool *assumed)
 {
     bool harness = false;
@@ -306,6 +338,7 @@ static void describe(const struct build *b, const char *name, struct manifest *m
     m->dict = neighbour(b, name, ".dict");
     m->seeds = neighbour(b, name, "_seed_corpus.zip");
     m->options = neighbour(b, name, ".options");
+    note_made(b, &m->made);
 }
 
 static bool can_fuzz(const struct manifest *m)

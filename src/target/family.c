@@ -195,6 +195,18 @@ static int init_libfuzzer(struct family_kit *k, struct err *e)
     return 0;
 }
 
+/* clang's source coverage.  Relocated counters can live in a file that the running program has mapped, so what a
+ * crash, an _exit or a kill cut off is counted too (LLVM_PROFILE_FILE with %c). */
+static int init_source(struct family_kit *k, struct err *e)
+{
+    int rc = init_plain(k, e);
+    add_words(&k->compile, "-fprofile-instr-generate -fcoverage-mapping "
+                           "-mllvm -runtime-counter-relocation");
+    add_words(&k->link, "-fprofile-instr-generate");
+    strv_add(&k->env, "LLVM_PROFILE_FILE=/dev/null"); /* what a build runs leaves no profile */
+    return rc;
+}
+
 /* Scripts branch on the engine; a family without a fuzzer of its own looks like libFuzzer to them. */
 static const struct row {
     const char *name, *engine, *sanitizer;
@@ -214,6 +226,9 @@ static const struct row {
                        init_afl, true},
     [FAMILY_LIBFUZZER] = {"libfuzzer", "libfuzzer", "none",
                           "libFuzzer in 'carol bench'; only when named", init_libfuzzer, true},
+    [FAMILY_SOURCE] = {"source", "libfuzzer", "none",
+                       "the lines of source in 'carol coverage'; only when named", init_source,
+                       true},
 };
 
 static const struct row *row_of(enum family f)

@@ -49,6 +49,9 @@ void manifest_free(struct manifest *m)
         free(m->family[f].compiler);
         free(m->family[f].flags);
     }
+    free(m->made.in);
+    strv_free(&m->made.env);
+    strv_free(&m->made.words);
     *m = (struct manifest){0};
 }
 
@@ -83,17 +86,36 @@ static json_t *family_json(const struct manifest *m, const struct manifest_famil
     return o;
 }
 
+static json_t *words_json(const struct strv *words)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < words->n; i++)
+        json_array_append_new(list, json_string(words->v[i]));
+    return list;
+}
+
 static json_t *args_json(const char *args)
 {
     if (!args)
         return json_null();
     struct strv words = {0};
-    json_t *list = json_array();
     strv_split(&words, args, '\n');
-    for (size_t i = 0; i < words.n; i++)
-        json_array_append_new(list, json_string(words.v[i]));
+    json_t *list = words_json(&words);
     strv_free(&words);
     return list;
+}
+
+/* A word that is not UTF-8 cannot be told: then nothing is. */
+static json_t *made_json(const struct manifest_made *made)
+{
+    json_t *env = words_json(&made->env), *words = words_json(&made->words);
+    bool whole = json_array_size(env) == made->env.n && json_array_size(words) == made->words.n;
+    json_t *in = whole && made->in ? json_string(made->in) : NULL;
+    if (in)
+        return json_pack("{s:o, s:o, s:o}", "in", in, "env", env, "words", words);
+    json_decref(env);
+    json_decref(words);
+    return json_null();
 }
 
 static json_t *target_json(const struct manifest *m)
@@ -113,6 +135,7 @@ static json_t *target_json(const struct manifest *m)
             json_object_set_new(families, family_name((enum family)f),
                                 family_json(m, &m->family[f]));
     json_object_set_new(o, "families", families);
+    json_object_set_new(o, "made", made_json(&m->made));
     return o;
 }
 
@@ -227,6 +250,14 @@ static char *take_args(json_t *list)
     return buf_take(&b);
 }
 
+static void take_words(struct strv *l, json_t *list)
+{
+    size_t i;
+    json_t *word;
+    json_array_foreach(list, i, word) if (json_is_string(word))
+        strv_add(l, json_string_value(word));
+}
+
 static void take_target(struct manifest *m, json_t *o)
 {
     m->target = take_text(o, "target");
@@ -240,6 +271,10 @@ static void take_target(struct manifest *m, json_t *o)
     m->edges = (uint32_t)json_integer_value(json_object_get(o, "edges"));
     m->functions = (uint32_t)json_integer_value(json_object_get(o, "functions"));
     take_families(m, json_object_get(o, "families"));
+    json_t *made = json_object_get(o, "made");
+    m->made.in = take_text(made, "in");
+    take_words(&m->made.env, json_object_get(made, "env"));
+    take_words(&m->made.words, json_object_get(made, "words"));
 }
 
 static int no_such_target(json_t *targets, const char *dir, const char *target, struct err *e)
@@ -306,4 +341,31 @@ int manifest_check_args(const struct manifest *m, const char *const *args, struc
                          "%s reads a file: write @@ among its arguments where the file's name goes",
                          m->target);
     return 0;
+}
+
+static void add_shell_words(struct buf *b, const struct strv *words, bool assignments)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        size_t name = assignments ? strcspn(words->v[i], "=") + 1 : 0;
+        char *word = str_shell(words->v[i] + name);
+        buf_printf(b, " %.*s%s", (int)name, words->v[i], word);
+        free(word);
+    }
+}
+
+char *manifest_add_command(const struct manifest *m, enum family f)
+{
+    struct buf b = BUF_INIT(1 << 20);
+    char *in = m->made.in ? str_shell(m->made.in) : NULL, *dir = str_shell(m->dir);
+    if (in)
+        buf_printf(&b, "cd %s &&", in);
+    add_shell_words(&b, &m->made.env, true);
+    buf_printf(&b, "%scarol build -o %s --families %s", b.len ? " " : "", dir, family_name(f));
+    if (in)
+        add_shell_words(&b, &m->made.words, false);
+    else
+        buf_str(&b, " ... (and the rest of the command that made this build)");
+    free(in);
+    free(dir);
+    return buf_take(&b);
 }

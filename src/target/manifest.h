@@ -11,6 +11,7 @@
 #define CAROL_TARGET_MANIFEST_H
 
 #include "base/err.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +27,7 @@ enum family {
     FAMILY_PLAIN,
     FAMILY_CMPLOG, /* from here on only when asked for by name */
     FAMILY_LIBFUZZER,
+    FAMILY_SOURCE,
     FAMILY_END
 };
 
@@ -52,6 +54,13 @@ struct manifest_family {
     uint64_t map_size; /* afl, laf: what AFL_DUMP_MAP_SIZE=1 says */
 };
 
+/* How `carol build` was called, for whoever wants another family of the same target. */
+struct manifest_made {
+    char *in;          /* the directory it was called in; NULL: nobody noted it */
+    struct strv env;   /* NAME=value that the build depends on */
+    struct strv words; /* all but -o and --families */
+};
+
 struct manifest {
     char *dir, *target;
     enum target_kind kind;
@@ -62,6 +71,7 @@ struct manifest {
     char *table;   /* absolute path of the neutral table, or NULL */
     uint32_t edges, functions;
     struct manifest_family family[FAMILY_END];
+    struct manifest_made made;
 };
 
 char *manifest_path(const char *dir); /* of the file; free it */
@@ -75,6 +85,8 @@ CAROL_MUST_CHECK int manifest_save_all(const struct manifest *list, size_t n, co
  * function has no command line, and a program that reads a file needs @@ in its place. */
 CAROL_MUST_CHECK int manifest_check_args(const struct manifest *m, const char *const *args,
                                          struct err *e);
+/* The command that adds this family to the build, for a shell; the caller frees it. */
+char *manifest_add_command(const struct manifest *m, enum family f);
 void manifest_free(struct manifest *m);
 
 #endif

@@ -246,10 +246,18 @@ static int plan_script(struct plan *p, const struct build_opts *o, struct err *e
 
 /* --- key --- */
 
+static const char *const counts[] = {"CFLAGS", "CXXFLAGS",        "CPPFLAGS",        "LDFLAGS",
+                                     "LIBS",   "PKG_CONFIG_PATH", "FUZZING_LANGUAGE"};
+
+void plan_env_counts(struct strv *env)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (getenv(counts[i]))
+            strv_addf(env, "%s=%s", counts[i], getenv(counts[i]));
+}
+
 static int make_source_key(struct plan *p, struct err *e)
 {
-    static const char *const counts[] = {"CFLAGS", "CXXFLAGS",        "CPPFLAGS",        "LDFLAGS",
-                                         "LIBS",   "PKG_CONFIG_PATH", "FUZZING_LANGUAGE"};
     struct hasher *h = hash_begin();
     struct digest d;
     hash_add_str(h, "carol build 1");

@@ -25,6 +25,8 @@ CAROL_MUST_CHECK int plan_key(const struct plan *p, const struct family_kit *k,
                               const char *compiler, char hex[65], struct err *e);
 /* The command and the directory it runs in, for a family whose private directory is tmp. */
 void plan_command(const struct plan *p, const char *tmp, struct strv *argv, char **cwd);
+/* NAME=value of what in our environment a build depends on. */
+void plan_env_counts(struct strv *env);
 /* The environment of the script; tmp/{src,work,out} are SRC, WORK and OUT. */
 void plan_env(const struct plan *p, const struct family_kit *k, const char *tmp, struct strv *env);
 

@@ -256,7 +256,8 @@ class Fold:
             self.fuzzers[turn.arm].completed(turn)
             if not turn.died:
                 self.settle(turn, self.r.decisions[turn.id])
-        self.cycles[turn.arm].append((turn.cycle_ns, turn.cycles))
+        if turn.arm >= 0:  # not what the user imported
+            self.cycles[turn.arm].append((turn.cycle_ns, turn.cycles))
         self.scheduler.complete(turn, self.r.decisions.get(turn.id), sets)
 
     def sharing(self, turn):

@@ -46,6 +46,8 @@ CHANGES = [
     ("deaths", "UPDATE turns SET died = 1 WHERE id = (SELECT min(id) FROM turns WHERE raw > 0)", "raw reward"),
     ("late", "UPDATE turns SET reward = 0.5 WHERE id = -2", "void and late turns earn nothing"),
     ("late", "UPDATE turns SET state = 3 WHERE id = (SELECT max(id) FROM turns WHERE state = 4)", "signal ctx_unc"),
+    ("imported", "UPDATE turns SET arm = 0 WHERE arm = -1 AND round > 0", "imports by the user are nobody's"),
+    ("imported", "UPDATE seeds SET round = round + 1 WHERE instance IS NULL AND turn < 0", "round of a seed"),
     ("random_new_only", "UPDATE settings SET value = 0 WHERE key = 'neutral_filter'", "shared"),
     ("random_new_only", "UPDATE turns SET instance = (SELECT i.id FROM instances i JOIN instances j USING (fuzzer)"
      " WHERE j.id = turns.instance AND i.id <> j.id) WHERE id = 32", "the most recently idle|an idle instance"),

@@ -81,15 +81,16 @@ def numbering(r, report):
         report.check("states", t.state in ((COMMITTED, VOID, LATE) if t.round else (RUNNING, PARKED, VOID, LATE)),
                      f"turn {t.id}: state {t.state} in round {t.round}")
         if r.settings["state"] == "ended":
-            report.check("no turn stays open", t.round > 0, f"turn {t.id}: state {t.state}")
+            report.check("no turn stays open", t.round > 0 or t.arm < 0, f"turn {t.id}: state {t.state}")
     newest = max((t for t in r.turns if t.round), key=lambda t: t.round, default=None)
     if newest:
         report.same("the state is that of the newest commit", "learner", r.learner and r.learner[0], newest.id)
         head = bytes([1, len(r.fuzzers)]) + r.settings["scheduler"].split(":")[0].encode()
         report.same("the state is the scheduler's", "learner", r.learner and r.learner[1][:len(head)], head)
-    told = [e.kind for e in r.events]
+    events = [e for e in r.events if e.kind != "import"]  # of the user's, while it rests
+    told = [e.kind for e in events]
     report.same("the start is told", "events", told[:1], ["start"])
-    why = r.events[-1].text if told[-1:] == ["end"] else ""
+    why = events[-1].text if told[-1:] == ["end"] else ""
     state = "running" if not why else "interrupted" if why in ("interrupted", "failed") else "ended"
     report.same("the end is told", f"events: {why}", r.settings["state"], state)
 
@@ -178,6 +179,9 @@ def instances(r, report):
                      f"{name}: {numbers}, {r.workers} slots")
     cuts, idle, busy = lives(r)[1], {}, set()
     for what, d, t in r.story():
+        if t.state == LATE and t.instance is None:  # the user's imports are of nobody
+            report.same("imports by the user are nobody's", f"turn {t.id}", t.arm, -1)
+            continue
         fuzzer = row[t.instance].fuzzer
         name = r.fuzzers[t.arm]
         report.same("an instance of its fuzzer", f"turn {t.id}", fuzzer, hosts.get(name, name))

@@ -11,6 +11,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "corpus/import.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -663,6 +664,43 @@ static void late(void)
     go_on("random", 3, 3600, -1);
 }
 
+/* Files of these depths, and one of each kind that does not run through, into the campaign at rest. */
+static void bring(uint16_t from, uint16_t n, bool bad)
+{
+    static const unsigned char marks[] = {SLOW, HUGE_, QUIET, LEAVES, KILLER};
+    char *dir = str_fmt("%s/given-%u", here, from), *out = fs_join(here, "out");
+    struct import_result r;
+    struct err e = {0};
+    must(fs_mkdirs(dir, &e), &e);
+    for (uint16_t i = 0; i < n; i++) {
+        uint16_t depth = (uint16_t)(from + i);
+        unsigned char data[4] = {0, 0, marks[i % sizeof marks], 1};
+        memcpy(data, &depth, sizeof depth);
+        char *path = str_fmt("%s/depth:%u", dir, depth);
+        must(fs_write_quick(path, data, bad ? 4 : 2, &e), &e);
+        free(path);
+    }
+    must(import_inputs(out, (const char *const *)&dir, 1, &r, &e), &e);
+    free(dir);
+    free(out);
+}
+
+/* What the user imports between two lives: new edges, known content, inputs that do not run through; into a
+ * campaign that was killed, and one that is killed while it measures them. */
+static void imported(void)
+{
+    live(options("contextual", 3, 4 * 3600), 70);
+    bring(2, 3, false);
+    bring(700, 20, false);
+    go_on("contextual", 3, 0, 3);
+    bring(900, 10, true);
+    go_on("contextual", 3, 0, 1);
+    go_on("contextual", 3, 0, 60);
+    bring(700, 30, false);
+    go_on("contextual", 3, 6 * 3600, -1);
+    bring(1000, 2, false);
+}
+
 static void short_budget(void)
 {
     live(options("equal", 2, 6), -1);
@@ -712,6 +750,7 @@ static const struct {
     {"many", 2, many},
     {"large", 2, large},
     {"late", 4, late},
+    {"imported", 4, imported},
     {"short_budget", 2, short_budget},
     {"endless", 3, endless},
     {"quick", 3, quick},
