@@ -31,7 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MOMENTS = 10
 # where the seeds of a target are in its sources, and how many of them, the smallest first, are taken
 TARGETS = {"xml": ("seeds/*", None), "png": ("libpng/contrib/pngsuite/*.png", 12),
-           "jpeg": ("seeds/*", None), "sql": ("seeds/*", None)}
+           "jpeg": ("seeds/*", None), "sql": ("seeds/*", None),
+           "lua": ("seeds/*", None), "cms": ("lcms/testbed/*.icc", 5)}
 GRACE = 120  # seconds that Carol may need beyond its budget
 FIELDS = ["name", "options", "rival", "cores", "seconds", "target", "trial", "side", "cpus", "seed_edges", "edges",
           "gain", "area", "inputs", "execs", "cpu_s", "load", "curve"]

@@ -9,8 +9,9 @@
 # in build/versus/NAME.csv.  --cores 2: two cores a side, one side after the other, afl-fuzz with -M and -S.
 # --rival cmplog: afl-fuzz with a CmpLog build.
 #
-# The targets are libxml2 and libpng (--targets xml,png), on which Carol may be tuned, and two hold-outs,
-# libjpeg-turbo and SQLite (--targets jpeg,sql).  Look at the hold-outs only to see whether what helped on the
-# other two holds in general; choose nothing by them.  SQLite needs tclsh (package tcl) to be built.
+# The targets are libxml2 and libpng (--targets xml,png), on which Carol may be tuned, and four hold-outs: Lua and Little
+# CMS (--targets lua,cms), which nobody has looked into, and libjpeg-turbo and SQLite (--targets jpeg,sql).  Look at the
+# hold-outs only to see whether what helped on the other two holds in general; choose nothing by them.  SQLite needs
+# tclsh (package tcl) to be built.
 set -euo pipefail
 exec python3 "$(dirname "$0")/versus.py" "$@"

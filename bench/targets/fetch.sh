@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Brings the Debian sources of a bench target and lays them out for `carol build`.
 #
-#   bench/targets/fetch.sh png|xml|jpeg|sql DIR      DIR gets the sources, the harness and build.sh
+#   bench/targets/fetch.sh png|xml|jpeg|sql|lua|cms DIR      DIR gets the sources, the harness and build.sh
 #
 # Source packages are asked for with a private apt configuration made from the machine's own mirrors;
 # nothing under /etc or /var is changed.  Exit 3 when they cannot be had.
@@ -15,9 +15,11 @@ png) packages=(zlib=zlib=1:1.2.13.dfsg-1 libpng=libpng1.6=1.6.39-2+deb12u5) ;;
 xml) packages=(libxml2=libxml2=2.9.14+dfsg-1.3~deb12u6) ;;
 jpeg) packages=(libjpeg=libjpeg-turbo=1:2.1.5-2) ;;
 sql) packages=(sqlite=sqlite3=3.40.1-2+deb12u2) ;;
+lua) packages=(lua=lua5.4=5.4.4-3+deb12u1) ;;
+cms) packages=(lcms=lcms2=2.14-2+deb12u1) ;;
 *) dir= ;;
 esac
-[[ -n $dir ]] || { echo "usage: fetch.sh png|xml|jpeg|sql DIR" >&2; exit 2; }
+[[ -n $dir ]] || { echo "usage: fetch.sh png|xml|jpeg|sql|lua|cms DIR" >&2; exit 2; }
 
 missing() {
     echo "fetch: $1; the bench targets from Debian sources are skipped" >&2

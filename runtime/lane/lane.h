@@ -11,7 +11,7 @@
  *     for every execution:                          child:
  *       carol_lane_seen(lane)                         runs the input
  *       carol_lane_go(lane), or ask for a fork        carol_lane_pause(lane), returns when the next one is ready
- *       carol_lane_wait(lane, child, ms)            fork server, when waitpid says that the child has ended:
+ *       carol_lane_wait(lane, child, ms, &stop)     fork server, when waitpid says that the child has ended:
  *                                                     carol_lane_ended(lane), then the status through the pipe
  *
  * Forks, deaths and the status of a death go through the pipes as ever.  A target whose runtime does not know the
@@ -46,7 +46,12 @@ struct carol_lane {
     uint32_t seen;  /* afl-fuzz's own: `done` before the execution at hand */
 };
 
-enum carol_lane_result { CAROL_LANE_DONE = 1, CAROL_LANE_ENDED, CAROL_LANE_LATE };
+enum carol_lane_result {
+    CAROL_LANE_DONE = 1,
+    CAROL_LANE_ENDED,
+    CAROL_LANE_LATE,
+    CAROL_LANE_STOPPED
+};
 
 static inline long carol_lane_futex(uint32_t *word, int op, uint32_t value, uint32_t ms)
 {
@@ -90,11 +95,12 @@ static inline bool carol_lane_ready(const struct carol_lane *lane)
 }
 
 /* Before every execution: whatever is done from now on counts as its end.  True: a child waits for it.  False:
- * there is none, or it ended after its last execution; then its status is in the pipe and *stale is set. */
+ * there is none, or it ended after its last execution; then *stale is set, its status is in the pipe or on its way,
+ * and this is asked again, without a child, when that was read: the status is sent last, so nothing follows it. */
 static inline bool carol_lane_seen(struct carol_lane *lane, bool child, bool *stale)
 {
-    *stale = __atomic_exchange_n(&lane->ended, 0, __ATOMIC_SEQ_CST) && child;
     lane->seen = __atomic_load_n(&lane->done, __ATOMIC_SEQ_CST);
+    *stale = __atomic_exchange_n(&lane->ended, 0, __ATOMIC_SEQ_CST) && child;
     return child && !*stale;
 }
 
@@ -113,22 +119,24 @@ static inline int64_t carol_lane_cpu(pid_t pid)
 
 /* Waits for the end of the execution that `child` makes, until it has used `ms` milliseconds of CPU time or, if it
  * sleeps or the machine is busy, twice that time and at least CAROL_LANE_PATIENCE have passed.  The clock is only
- * asked when an eighth of the time, or 4 ms, is over; most executions end long before. */
+ * asked after CAROL_LANE_TICK; most executions end long before.  When *stop is set everybody may be dead already. */
 static inline enum carol_lane_result carol_lane_wait(struct carol_lane *lane, pid_t child,
-                                                     uint32_t ms)
+                                                     uint32_t ms, const volatile uint8_t *stop)
 {
-    uint32_t waited = 0, step = ms / 8 > CAROL_LANE_TICK ? ms / 8 : CAROL_LANE_TICK;
-    int64_t used = -1;
+    uint32_t waited = 0, step = CAROL_LANE_TICK;
+    int64_t used = -1, most = ms > 4 * CAROL_LANE_TICK ? ms - CAROL_LANE_TICK : ms - ms / 4;
     while (__atomic_load_n(&lane->done, __ATOMIC_SEQ_CST) == lane->seen) {
+        if (*stop)
+            return CAROL_LANE_STOPPED;
         if (carol_lane_futex(&lane->done, FUTEX_WAIT, lane->seen, step) == 0 || errno != ETIMEDOUT)
             continue;
         waited += step;
         int64_t now = carol_lane_cpu(child);
         if (used < 0)
             used = now;
-        else if (now - used >= ms - ms / 4 || (waited >= 2 * ms && waited >= CAROL_LANE_PATIENCE))
+        else if (now - used >= most || (waited >= 2 * ms && waited >= CAROL_LANE_PATIENCE))
             return CAROL_LANE_LATE;
-        step = ms > step ? ms - step : ms;
+        step = ms < 8 ? 1 : ms < 400 ? ms / 8 : 50;
     }
     return __atomic_exchange_n(&lane->ended, 0, __ATOMIC_SEQ_CST) ? CAROL_LANE_ENDED
                                                                   : CAROL_LANE_DONE;

@@ -134,6 +134,16 @@ def changes_refuse_a_text_that_is_not_there_exactly_once(tmp):
     check((tmp / "f").read_text() + (tmp / "g").read_text() == "two\nfour\n", "not changed")
 
 
+@test
+def changes_add_a_file_of_ours_and_replace_none(tmp):
+    (tmp / "changes").write_text("change a: x\nfile new.h\nfrom runtime/lane/lane.h\n")
+    apply = ROOT / "tools/apply-changes.py"
+    check(run(apply, tmp / "changes", tmp).returncode == 0, "the file was not added")
+    check((tmp / "new.h").read_text() == (ROOT / "runtime/lane/lane.h").read_text(), "another file")
+    out = run(apply, tmp / "changes", tmp)
+    check(out.returncode != 0 and "is there already" in out.stderr, out.stderr)
+
+
 class Engines:
     """tools/engines.py with a cache of its own and a cargo that does what the test says."""
 

@@ -22,6 +22,7 @@ static struct shared *shared;
 static struct carol_lane *lane;
 static int ask[2], tell[2];
 static pid_t server, child;
+static volatile uint8_t stopping;
 
 static void live(struct carol_lane *l)
 {
@@ -108,12 +109,14 @@ static enum carol_lane_result run(enum order order, uint32_t ms, int *status)
     if (carol_lane_seen(lane, child > 0, &stale)) {
         carol_lane_go(lane);
     } else {
-        if (stale)
+        if (stale) {
             from_pipe();
+            carol_lane_seen(lane, false, &stale);
+        }
         assert_int_equal(write(ask[1], &word, sizeof word), sizeof word);
         child = from_pipe();
     }
-    enum carol_lane_result r = carol_lane_wait(lane, child, ms);
+    enum carol_lane_result r = carol_lane_wait(lane, child, ms, &stopping);
     if (r == CAROL_LANE_LATE)
         kill(child, SIGKILL);
     if (r != CAROL_LANE_DONE) {
@@ -176,6 +179,31 @@ static void test_a_child_that_ended_while_it_waited_is_replaced(void **state)
     assert_int_equal(shared->forks, 20);
 }
 
+static void stop_all(int signal)
+{
+    (void)signal;
+    stopping = 1;
+    kill(child, SIGKILL);
+    kill(server, SIGKILL);
+}
+
+/* afl-fuzz that is told to end kills the child and the fork server, so nobody is left to report. */
+static void test_the_end_is_not_waited_for(void **state)
+{
+    (void)state;
+    int status;
+    assert_int_equal(run(RUN, NO_LIMIT, &status), CAROL_LANE_DONE);
+    signal(SIGALRM, stop_all);
+    ualarm(50000, 0);
+    bool stale;
+    shared->order = HANG;
+    assert_true(carol_lane_seen(lane, true, &stale));
+    carol_lane_go(lane);
+    assert_int_equal(carol_lane_wait(lane, child, NO_LIMIT, &stopping), CAROL_LANE_STOPPED);
+    assert_int_equal(carol_lane_wait(lane, child, NO_LIMIT, &stopping), CAROL_LANE_STOPPED);
+    stopping = 0;
+}
+
 /* The fork server waits for its child and not for afl-fuzz: both end when it does. */
 static void test_nobody_survives_afl_fuzz(void **state)
 {
@@ -214,6 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_hang_is_late_and_leaves_nothing_behind, start, stop),
         cmocka_unit_test_setup_teardown(test_a_child_that_ended_while_it_waited_is_replaced, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(test_the_end_is_not_waited_for, start, stop),
         cmocka_unit_test(test_nobody_survives_afl_fuzz),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
