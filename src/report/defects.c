@@ -137,9 +137,10 @@ static void defects_table(const struct report *r, struct buf *out)
 /* The name of its copy in OUT/crashes or OUT/hangs. */
 static char *path_of(const struct report *r, const struct data_crash *c)
 {
+    const char *who = c->arm < 0 ? "seed" : data_arm(r, c->arm);
     if (c->hang)
-        return str_fmt("%s/hangs/%s-%s", r->dir, data_arm(r, c->arm), c->hash);
-    return str_fmt("%s/crashes/%s-sig%d-%s", r->dir, data_arm(r, c->arm), c->signal, c->hash);
+        return str_fmt("%s/hangs/%s-%s", r->dir, who, c->hash);
+    return str_fmt("%s/crashes/%s-sig%d-%s", r->dir, who, c->signal, c->hash);
 }
 
 static void input_row(const struct report *r, const struct data_crash *c, struct buf *out)
