@@ -340,7 +340,7 @@ int data_read(struct report *r, struct store *s, int max_turns, struct err *e)
     if (rc >= 0 && r->seeds_in)
         rc = read_completed(r, s, e);
     if (rc >= 0)
-        rc = store_crashes(s, r->last_crash, take_crash, r, e);
+        rc = store_crash_list(s, r->last_crash, take_crash, r, e);
     if (rc >= 0)
         rc = read_defects(r, s, e);
     if (rc >= 0)

@@ -67,6 +67,7 @@ struct data_step {
     uint32_t size, added;
     int16_t arm;
     struct data_diff diff; /* without a parent: its first bytes */
+    bool lost;             /* its bytes; then its size, time, turn and name are not known */
     char name[96];
 };
 
