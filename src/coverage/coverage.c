@@ -52,7 +52,8 @@ static int remove_stale(const char *dir, struct err *e)
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
         pid_t pid =
             str_starts(names.v[i], WORK) ? (pid_t)strtol(names.v[i] + strlen(WORK), NULL, 10) : 0;
-        if (pid <= 0 || (kill(pid, 0) == 0 && pid != getpid()))
+        bool alive = pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH); /* or another user's */
+        if (pid <= 0 || (alive && pid != getpid()))
             continue;
         char *path = fs_join(dir, names.v[i]);
         rc = fs_remove_tree(path, e);
