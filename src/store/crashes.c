@@ -149,7 +149,8 @@ int crash_walk(struct query *q, store_crash_fn *fn, void *arg, struct err *e)
 int store_crash_list(struct store *s, int64_t after, store_crash_fn *fn, void *arg, struct err *e)
 {
     struct query q;
-    int rc = db_query(s, &q, "SELECT " CRASH_FACTS " FROM crashes c WHERE c.id > ? ORDER BY c.id", e);
+    int rc =
+        db_query(s, &q, "SELECT " CRASH_FACTS " FROM crashes c WHERE c.id > ? ORDER BY c.id", e);
     if (rc < 0)
         return rc;
     db_bind_int(&q, after);
