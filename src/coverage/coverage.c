@@ -7,9 +7,9 @@
 #include "coverage/rawprofile.h"
 #include "coverage/runner.h"
 #include "coverage/steps.h"
+#include "proc/cpus.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,18 +238,12 @@ static int look_at_all_steps(struct coverage *c, struct err *e)
     return rc;
 }
 
-static unsigned processors(void)
-{
-    cpu_set_t cpus;
-    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
-}
-
 int coverage_run(struct coverage *c, const struct coverage_opts *o, struct err *e)
 {
     struct pass p = {.c = c, .sample = BUF_INIT(SIZE_MAX / 2)};
     *c = (struct coverage){.o = *o};
     if (!c->o.jobs)
-        c->o.jobs = processors();
+        c->o.jobs = (unsigned)cpus_count();
     int rc = open_campaign(c, e);
     if (rc == 0)
         rc = open_work(c, e);
