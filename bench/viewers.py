@@ -142,13 +142,12 @@ def main():
         clock, per_cpu, more = measure(temp)
     share = statistics.fmean(more)
     kept = [x * (1 - share) for x in per_cpu]  # what is left of the core, and what is done with it
-    good = share <= LIMIT
     for name, values in (("by the clock", clock), ("by CPU time", kept)):
         low, high = interval(values)
         print(f"{VIEWERS} viewers: x{statistics.fmean(values):.4f} executions {name} ({low:.4f} to {high:.4f}, {len(values)} pairs)")
-    good = good and max(interval(clock)[1], interval(kept)[1]) >= 1 - LIMIT
-    print(f"serving them takes {share:.3%} of a core more (at most {LIMIT:.1%}); at least x{1 - LIMIT} one way or the other, within the"
-          " interval")
+    good = share <= LIMIT and interval(kept)[1] >= 1 - LIMIT
+    print(f"serving them takes {share:.3%} of a core more (at most {LIMIT:.1%}), and executions by CPU time must be x{1 - LIMIT} within"
+          " the interval; the clock, which everything else on the machine moves, is not judged")
     print("holds" if good else "DOES NOT HOLD")
     return 0 if good else 1
 

@@ -1,7 +1,7 @@
 /* analyze: the paper's analyses on anybody's journals, one file per analysis behind one table.
  *
  *     const struct analysis *a = analysis_find("predict");
- *     struct study s = {.processes = crew_cores()};
+ *     struct study s = {.processes = cpus_count()};
  *     study_open(&s, &outs, &e);
  *     a->run(&s, &grids, &e);                 // tables with n, the test and its correction
  *     grids_text(&grids, &buf);

@@ -246,22 +246,10 @@ json_t *grids_json(const struct grids *g)
     return tables;
 }
 
-static void csv_text(struct buf *out, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        buf_str(out, s);
-        return;
-    }
-    buf_str(out, "\"");
-    for (; *s; s++)
-        buf_add(out, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
-    buf_str(out, "\"");
-}
-
 static void csv_cell(struct buf *out, const struct grid_cell *c, int kind)
 {
     if (kind == GRID_TEXT)
-        csv_text(out, c->text ? c->text : "");
+        buf_csv(out, c->text ? c->text : "");
     else if (!isnan(c->v))
         buf_printf(out, "%.17g", c->v);
 }

@@ -54,16 +54,16 @@ void buf_str(struct buf *b, const char *s)
     buf_add(b, s, strlen(s));
 }
 
-void buf_html(struct buf *b, const char *s)
+void buf_csv(struct buf *b, const char *s)
 {
+    if (!strpbrk(s, ",\"\r\n")) {
+        buf_str(b, s);
+        return;
+    }
+    buf_str(b, "\"");
     for (; *s; s++)
-        switch (*s) {
-        case '&': buf_str(b, "&amp;"); break;
-        case '<': buf_str(b, "&lt;"); break;
-        case '>': buf_str(b, "&gt;"); break;
-        case '"': buf_str(b, "&quot;"); break;
-        default: buf_add(b, s, 1);
-        }
+        buf_add(b, *s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
+    buf_str(b, "\"");
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

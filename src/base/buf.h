@@ -28,7 +28,8 @@ void buf_free(struct buf *b);  /* frees, back to empty with the same maximum */
 void buf_clear(struct buf *b); /* empties, keeps the memory */
 void buf_add(struct buf *b, const void *data, size_t n);
 void buf_str(struct buf *b, const char *s);
-void buf_html(struct buf *b, const char *s); /* with &, <, > and " as entities */
+/* A field of a CSV file: in quotes where it must be. */
+void buf_csv(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) CAROL_PRINTF(2, 3);
 /* Room for n more bytes at the end, or NULL past the maximum; commit with b->len += used. */
 char *buf_room(struct buf *b, size_t n);

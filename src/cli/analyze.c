@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
-#include "proc/crew.h"
+#include "proc/cpus.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -150,7 +150,7 @@ static void note_mixture(const struct study *s, const struct analysis *a, struct
 
 static int run(const struct args *a, struct err *e)
 {
-    struct study s = {.processes = a->processes ? (int)a->processes : crew_cores()};
+    struct study s = {.processes = a->processes ? (int)a->processes : cpus_count()};
     struct grids g = {0};
     int rc = a->analysis->bench ? 0 : study_open(&s, &a->outs, e);
     if (rc == 0)

@@ -9,13 +9,13 @@
 #include "cli/host.h"
 #include "eval/executor.h"
 #include "journal/json.h"
+#include "proc/cpus.h"
 #include "proc/loop.h"
 #include "target/manifest.h"
 
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,10 +269,9 @@ static void print_text(const struct cover *c, const struct executor_stats *s, do
 
 static void plan_lanes(struct cover *c)
 {
-    cpu_set_t cpus;
     size_t n = c->n_lanes, worth = (c->paths.n + LANE_INPUTS - 1) / LANE_INPUTS;
     if (!n)
-        n = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (size_t)CPU_COUNT(&cpus) : 1;
+        n = (size_t)cpus_count();
     c->n_lanes = n < worth ? n : worth;
     if (c->n_lanes > LANES_MAX)
         c->n_lanes = LANES_MAX;

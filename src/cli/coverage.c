@@ -133,7 +133,7 @@ static int cover(struct args *a, struct err *e)
         return rc;
     rc = coverage_run(&c, &a->o, e);
     if (rc == 0)
-        rc = coverage_write(&c, e);
+        rc = coverage_save(&c, e);
     if (rc == 0 && a->json) {
         json_t *o = page_summary(&c);
         json_dumpf(o, stdout, JSON_INDENT(2));

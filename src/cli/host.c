@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "proc/cage.h"
+#include "proc/cpus.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,8 +180,7 @@ static void check_disk(struct host_list *l)
 
 static void check_cpus(struct host_list *l)
 {
-    cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    int n = cpus_count();
     add(l, "cpus", true, str_fmt("%d usable: up to %d fuzzers at once (-j)", n, n), "");
 }
 

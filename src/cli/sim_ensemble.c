@@ -4,7 +4,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
-#include "proc/crew.h"
+#include "proc/cpus.h"
 #include "proc/loop.h"
 #include "target/manifest.h"
 
@@ -144,7 +144,7 @@ static int parse(int argc, char **argv, struct args *a, struct err *e)
                        .campaigns = 20,
                        .seed = 1,
                        .bugs = 20,
-                       .processes = (uint64_t)crew_cores(),
+                       .processes = (uint64_t)cpus_count(),
                        .duration_ns = 86400 * NS_PER_S,
                        .turn_ns = SCHED_TURN_NS};
     optind = 1;

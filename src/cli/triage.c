@@ -6,12 +6,12 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/host.h"
+#include "proc/cpus.h"
 #include "target/run.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,12 +37,6 @@ static const char help[] =
     "\nWrites OUT/triage: a folder per defect (report.md, inputs, stack.txt), defects.json, "
     "defects.sarif,\n"
     "junit.xml.  A second run does only what is new.  It may run while the campaign does.\n";
-
-static int cores(void)
-{
-    cpu_set_t cpus;
-    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-}
 
 static int parse_fail_on(const char *text, enum fail_on *out, struct err *e)
 {
@@ -209,7 +203,7 @@ int cli_triage(int argc, char **argv)
 {
     struct err e = {0};
     struct triage_args a = {
-        .jobs = cores(), .minimise_ns = 10 * INT64_C(1000000000), .hangs_max = -1};
+        .jobs = cpus_count(), .minimise_ns = 10 * INT64_C(1000000000), .hangs_max = -1};
     int rc = parse(&a, argc, argv, &e);
     if (rc == 1) {
         strv_free(&a.baseline);

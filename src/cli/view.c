@@ -56,7 +56,7 @@ static int parse(int argc, char **argv, struct args *a, struct err *e)
     return 0;
 }
 
-/* --- the state, read again when it is old ----------------------------------------------------------- */
+/* --- the state, read on when it is old ----------------------------------------------------------- */
 struct lookout {
     struct loop *loop;
     const char *out;
@@ -64,13 +64,24 @@ struct lookout {
     int64_t read_ns, cost_ns;
 };
 
+/* What the record has beyond what was read before. */
+static int read_on(struct lookout *k, struct err *e)
+{
+    struct store *s = NULL;
+    int rc = store_open(&s, k->out, STORE_READ, e);
+    if (rc == 0)
+        rc = status_update(&k->st, s, k->out, e);
+    store_close(s);
+    return rc;
+}
+
 /* It is read at most once a second, and takes at most a hundredth of the time. */
 static int look(void *arg, struct status *st, struct err *e)
 {
     struct lookout *k = arg;
     int64_t now = loop_now(k->loop), old = now - k->read_ns;
     if (!k->read_ns || (old >= NS_PER_S && old >= 100 * k->cost_ns)) {
-        int rc = status_load(&k->st, k->out, e);
+        int rc = read_on(k, e);
         if (rc < 0)
             return rc;
         k->read_ns = loop_now(k->loop);

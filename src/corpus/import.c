@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "campaign/corpus.h"
 #include "journal/write.h"
@@ -53,6 +54,16 @@ static int check(struct store *s, const char *out, struct err *e)
     return rc;
 }
 
+/* The inputs are in the record already: an event that cannot be written does not undo that. */
+static void note(struct importing *i, int64_t at_ns)
+{
+    struct err e = {0};
+    char *text = str_fmt("%zu inputs", i->r->added);
+    if (store_event(i->store, at_ns, "import", text, &e) < 0)
+        log_warn("%s (the inputs are imported)", e.msg);
+    free(text);
+}
+
 /* One step of the record: the late turn and all its seeds. */
 static int store_all(struct importing *i, struct err *e)
 {
@@ -74,11 +85,8 @@ static int store_all(struct importing *i, struct err *e)
     rc = store_turn_park(i->store, &row, finds, i->bytes.n, NULL, e);
     i->r->added = rc == 0 ? row.inputs : 0; /* the same content twice in the files is one */
     free(finds);
-    if (rc == 0) {
-        char *text = str_fmt("%zu inputs", i->r->added);
-        rc = store_event(i->store, t.elapsed_ns, "import", text, e);
-        free(text);
-    }
+    if (rc == 0)
+        note(i, t.elapsed_ns);
     return rc;
 }
 

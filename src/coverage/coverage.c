@@ -7,9 +7,9 @@
 #include "coverage/rawprofile.h"
 #include "coverage/runner.h"
 #include "coverage/steps.h"
+#include "proc/cpus.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,8 @@ static int remove_stale(const char *dir, struct err *e)
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
         pid_t pid =
             str_starts(names.v[i], WORK) ? (pid_t)strtol(names.v[i] + strlen(WORK), NULL, 10) : 0;
-        if (pid <= 0 || (kill(pid, 0) == 0 && pid != getpid()))
+        bool alive = pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH); /* or another user's */
+        if (pid <= 0 || (alive && pid != getpid()))
             continue;
         char *path = fs_join(dir, names.v[i]);
         rc = fs_remove_tree(path, e);
@@ -237,18 +238,12 @@ static int look_at_all_steps(struct coverage *c, struct err *e)
     return rc;
 }
 
-static unsigned processors(void)
-{
-    cpu_set_t cpus;
-    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
-}
-
 int coverage_run(struct coverage *c, const struct coverage_opts *o, struct err *e)
 {
     struct pass p = {.c = c, .sample = BUF_INIT(SIZE_MAX / 2)};
     *c = (struct coverage){.o = *o};
     if (!c->o.jobs)
-        c->o.jobs = processors();
+        c->o.jobs = (unsigned)cpus_count();
     int rc = open_campaign(c, e);
     if (rc == 0)
         rc = open_work(c, e);

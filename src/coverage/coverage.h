@@ -1,7 +1,7 @@
 /* coverage: the lines of source that a campaign's inputs cover, and who covered each first.
  *
  *     coverage_run(&c, &opts, &e);        // runs every input on the family `source`
- *     coverage_write(&c, "dir", &e);      // HTML, lcov.info, first.csv, first.json, the inputs that were first
+ *     coverage_save(&c, &e);              // HTML, lcov.info, first.csv, first.json, the inputs that were first
  *     coverage_free(&c);                  // also after a failure
  *
  * Inputs run in the order in which they were found, each alone.  A line belongs to the first of them whose own
@@ -68,7 +68,7 @@ struct coverage {
 
 /* Usage when the build has no family `source`: the message has the command that adds it. */
 CAROL_MUST_CHECK int coverage_run(struct coverage *c, const struct coverage_opts *o, struct err *e);
-CAROL_MUST_CHECK int coverage_write(struct coverage *c, struct err *e);
+CAROL_MUST_CHECK int coverage_save(struct coverage *c, struct err *e);
 void coverage_free(struct coverage *c);
 
 #endif

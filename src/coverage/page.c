@@ -5,6 +5,7 @@
 #include "coverage/first.h"
 #include "journal/json.h"
 #include "proc/loop.h"
+#include "report/html.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,6 @@ static bool covered(const struct lcov_line *l)
 
 /* --- CSV ----------------------------------------------------------------------------------------- */
 
-static void csv_text(struct buf *out, const char *s)
-{
-    bool plain = !strpbrk(s, ",\"\n\r");
-    buf_str(out, plain ? "" : "\"");
-    for (; *s; s++)
-        buf_printf(out, "%s%c", *s == '"' ? "\"" : "", *s);
-    buf_str(out, plain ? "" : "\"");
-}
-
 void page_csv(const struct coverage *c, struct buf *out)
 {
     buf_str(out, "file,line,count,fuzzer,time_s,input,status\n");
@@ -42,7 +34,7 @@ void page_csv(const struct coverage *c, struct buf *out)
             const struct found_input *in = first_input(c, l);
             if (!covered(l))
                 continue;
-            csv_text(out, f->name);
+            buf_csv(out, f->name);
             buf_printf(out, ",%u,%llu,", l->line, (unsigned long long)l->count);
             if (in)
                 buf_printf(out, "%s,%.3f,%s,%s", in->finder, seconds(in->found_ns),
@@ -149,12 +141,12 @@ static void add_finders(const struct coverage *c, struct buf *out)
                  "<th>inputs</th><th>of them first on a line</th></tr>\n");
     for (size_t i = 0; i < c->n_finders; i++) {
         const struct coverage_finder *f = &c->finders[i];
-        buf_printf(out,
-                   "<tr><td class=\"t\"><span class=\"k\" style=\"background:hsl(%d,70%%,80%%)\">"
-                   "</span>%s</td><td>%llu</td><td>%.1f</td><td>%zu</td><td>%zu</td></tr>\n",
-                   hue(c, f->name), f->name, (unsigned long long)f->lines,
-                   c->n_covered ? 100.0 * (double)f->lines / (double)c->n_covered : 0, f->inputs,
-                   f->steps);
+        html(out,
+             "<tr><td class=\"t\"><span class=\"k\" style=\"background:hsl(%d,70%%,80%%)\">"
+             "</span>%s</td><td>%llu</td><td>%.1f</td><td>%zu</td><td>%zu</td></tr>\n",
+             hue(c, f->name), f->name, (unsigned long long)f->lines,
+             c->n_covered ? 100.0 * (double)f->lines / (double)c->n_covered : 0, f->inputs,
+             f->steps);
     }
     buf_str(out, "</table>\n");
 }
@@ -170,11 +162,11 @@ static size_t count_covered(const struct lcov_file *f)
 void page_index(const struct coverage *c, struct buf *out)
 {
     buf_str(out, head);
-    buf_printf(out, "<h1>%llu of %llu lines, %llu of %llu functions</h1>\n<p>%zu inputs of ",
-               (unsigned long long)c->n_covered, (unsigned long long)c->n_lines,
-               (unsigned long long)c->n_functions_covered, (unsigned long long)c->n_functions,
-               c->found.n);
-    buf_html(out, c->o.out);
+    html(out, "<h1>%llu of %llu lines, %llu of %llu functions</h1>\n<p>%zu inputs of ",
+         (unsigned long long)c->n_covered, (unsigned long long)c->n_lines,
+         (unsigned long long)c->n_functions_covered, (unsigned long long)c->n_functions,
+         c->found.n);
+    html_text(out, c->o.out);
     buf_str(out, ". <a href=\"html/index.html\">Counts, as llvm-cov shows them</a>; "
                  "<a href=\"lcov.info\">lcov.info</a>; <a href=\"first.csv\">first.csv</a>; "
                  "<a href=\"first.json\">first.json</a>. Below: who was first on each line.</p>\n");
@@ -185,10 +177,10 @@ void page_index(const struct coverage *c, struct buf *out)
     for (size_t i = 0; i < c->lines.n; i++) {
         const struct lcov_file *f = &c->lines.files[i];
         size_t n = count_covered(f);
-        buf_printf(out, "<tr><td class=\"t\"><a href=\"first/%zu.html\">", i);
-        buf_html(out, f->name);
-        buf_printf(out, "</a></td><td>%zu</td><td>%zu</td><td>%.1f</td></tr>\n", f->n, n,
-                   f->n ? 100.0 * (double)n / (double)f->n : 0);
+        html(out, "<tr><td class=\"t\"><a href=\"first/%zu.html\">", i);
+        html_text(out, f->name);
+        html(out, "</a></td><td>%zu</td><td>%zu</td><td>%.1f</td></tr>\n", f->n, n,
+             f->n ? 100.0 * (double)n / (double)f->n : 0);
     }
     buf_str(out, "</table>\n</body></html>\n");
 }
@@ -197,17 +189,16 @@ static void add_first(const struct coverage *c, const struct lcov_line *l, struc
 {
     const struct found_input *in = l ? first_input(c, l) : NULL;
     if (!l)
-        buf_printf(out, "<td></td><td></td><td></td><td class=\"t\">");
+        buf_str(out, "<td></td><td></td><td></td><td class=\"t\">");
     else if (!in)
-        buf_printf(out, "<td>%llu</td><td></td><td></td><td class=\"t%s\">",
-                   (unsigned long long)l->count, l->count ? "" : " n");
+        html(out, "<td>%llu</td><td></td><td></td><td class=\"t%s\">", (unsigned long long)l->count,
+             l->count ? "" : " n");
     else
-        buf_printf(
-            out,
-            "<td>%llu</td><td>%.1f s</td><td class=\"t\"><a href=\"../inputs/%s\">%s%s</a></td>"
-            "<td class=\"t\" style=\"background:hsl(%d,70%%,90%%)\">",
-            (unsigned long long)l->count, seconds(in->found_ns), c->steps[l->step].sha1, in->finder,
-            c->steps[l->step].status == RUN_OK ? "" : " *", hue(c, in->finder));
+        html(out,
+             "<td>%llu</td><td>%.1f s</td><td class=\"t\"><a href=\"../inputs/%s\">%s%s</a></td>"
+             "<td class=\"t\" style=\"background:hsl(%d,70%%,90%%)\">",
+             (unsigned long long)l->count, seconds(in->found_ns), c->steps[l->step].sha1,
+             in->finder, c->steps[l->step].status == RUN_OK ? "" : " *", hue(c, in->finder));
 }
 
 /* One row per line of the file, or, where it cannot be read, per line that has code. */
@@ -218,22 +209,23 @@ void page_file(const struct coverage *c, const struct lcov_file *f, struct buf *
     uint32_t last = f->n ? f->lines[f->n - 1].line : 0;
     buf_str(out, head);
     buf_str(out, "<p><a href=\"../index.html\">all files</a></p>\n<h1>");
-    buf_html(out, f->name);
-    buf_printf(
-        out,
-        "</h1>\n%s<table class=\"s\"><tr><th>line</th><th>count</th><th>at</th>"
-        "<th class=\"t\">first by</th><th class=\"t\">(*: it did not run through)</th></tr>\n",
-        known ? "" : "<p>The file is not there any more, or not readable.</p>\n");
+    html_text(out, f->name);
+    buf_str(out, "</h1>\n");
+    if (!known)
+        buf_str(out, "<p>The file is not there any more, or not readable.</p>\n");
+    buf_str(out,
+            "<table class=\"s\"><tr><th>line</th><th>count</th><th>at</th><th class=\"t\">first "
+            "by</th><th class=\"t\">(*: it did not run through)</th></tr>\n");
     char *row = text.p;
     for (uint32_t n = 1; n <= last || (known && row && *row); n++) {
         char *end = known && row ? strchr(row, '\n') : NULL;
         const struct lcov_line *l = lcov_line(f, n);
         if (end)
-            *end = 0;
+            *(end > row && end[-1] == '\r' ? end - 1 : end) = 0;
         if (known || l) {
-            buf_printf(out, "<tr><td>%u</td>", n);
+            html(out, "<tr><td>%u</td>", n);
             add_first(c, l, out);
-            buf_html(out, known && row ? row : "");
+            html_text(out, known && row ? row : "");
             buf_str(out, "</td></tr>\n");
         }
         row = end ? end + 1 : NULL;

@@ -147,6 +147,18 @@ static void on_end(void *arg, uint32_t events)
         stop(r, rc, &e);
 }
 
+/* Whom nobody watches nobody would reap. */
+static int watch(struct seat *s, struct err *e)
+{
+    struct cage_end end;
+    int rc = loop_watch(s->r->loop, s->cage.status_fd, EPOLLIN, on_end, s, e);
+    if (rc < 0) {
+        cage_kill(&s->cage);
+        cage_reap(&s->cage, &end);
+    }
+    return rc;
+}
+
 static int start(struct seat *s, const void *bytes, size_t size, struct err *e)
 {
     struct runner *r = s->r;
@@ -167,7 +179,7 @@ static int start(struct seat *s, const void *bytes, size_t size, struct err *e)
     if (rc == 0)
         rc = cage_start(&s->cage, &o, e);
     if (rc == 0)
-        rc = loop_watch(r->loop, s->cage.status_fd, EPOLLIN, on_end, s, e);
+        rc = watch(s, e);
     if (rc == 0) {
         s->state = SEAT_RUNS;
         s->late = false;

@@ -90,7 +90,7 @@ static int save_html(const struct coverage *c, struct err *e)
 }
 
 /* first.json comes last: where it is, the rest belongs to it or is newer. */
-int coverage_write(struct coverage *c, struct err *e)
+int coverage_save(struct coverage *c, struct err *e)
 {
     struct buf csv = BUF_INIT(PAGE_MAX), index = BUF_INIT(PAGE_MAX);
     int rc = save_html(c, e);

@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "proc/cpus.h"
 #include "proc/loop.h"
 
 #include <errno.h>
@@ -219,12 +220,11 @@ int settings_paper(struct settings *s, struct err *e)
 
 int settings_defaults(struct settings *s, struct err *e)
 {
-    cpu_set_t set;
     struct timespec ts;
     int rc = 0;
     clock_gettime(CLOCK_REALTIME, &ts);
     *s = (struct settings){.seed = (uint64_t)ts.tv_sec * 1000 + (uint64_t)(ts.tv_nsec / 1000000)};
-    s->jobs = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    s->jobs = cpus_count();
     for (size_t i = 0; rc == 0 && i < settings_count; i++)
         if (settings_table[i].preset)
             rc = settings_set(s, &settings_table[i], settings_table[i].preset, e);

@@ -54,3 +54,9 @@ void cpus_take(const char *name, int n, int *cpu, int *claim)
             uses[cpu[taken]]++;
     }
 }
+
+int cpus_count(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}

@@ -15,5 +15,7 @@
  * on.  Where there are more slots than can be counted, it takes those that this call took least, and claim is
  * -1.  cpu is -1 when the processors are not known. */
 void cpus_take(const char *name, int n, int *cpu, int *claim);
+/* How many processors this process may use (taskset and containers count), at least 1. */
+int cpus_count(void);
 
 #endif

@@ -73,9 +73,3 @@ int crew_run(const struct crew *c, void *results, struct err *e)
     munmap(b, size);
     return rc;
 }
-
-int crew_cores(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
-}

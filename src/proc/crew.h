@@ -24,7 +24,5 @@ struct crew {
 
 /* 0, or the error of the first job that failed; no new job begins after it. */
 CAROL_MUST_CHECK int crew_run(const struct crew *c, void *results, struct err *e);
-/* Processors there are, at least 1. */
-int crew_cores(void);
 
 #endif

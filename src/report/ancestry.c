@@ -160,11 +160,15 @@ static void row(const struct chosen *c, const struct data_step *s, struct buf *o
     html(out, "<li id=\"%ss%lld\" class=\"%s\" data-parent=\"%lld\" data-edges=\"", r->prefix,
          (long long)s->seed, data_class(s->arm), (long long)s->parent);
     edge_ranges(c, s->seed, out);
-    html(out, "\"><b>%s</b> <span>input %lld, %s", data_arm(r, s->arm), (long long)s->seed,
-         html_clock(s->at_ns, at));
+    html(out, "\"><b>%s</b> <span>input %lld", data_finder(r, s->arm, s->turn), (long long)s->seed);
+    if (s->lost)
+        buf_str(out, ", its bytes are lost");
+    else
+        html(out, ", %s", html_clock(s->at_ns, at));
     if (s->turn > 0)
         html(out, ", turn %lld", (long long)s->turn);
-    html(out, ", %u bytes", s->size);
+    if (!s->lost)
+        html(out, ", %u bytes", s->size);
     if (s->added)
         html(out, ", <strong>%u %sedge%s</strong>", s->added, s->arm < 0 ? "" : "new ",
              s->added == 1 ? "" : "s");
@@ -184,8 +188,9 @@ static void crash_row(const struct report *r, const struct data_crash *c, struct
     html(out,
          "<li id=\"%sx%lld\" class=\"crash %s\" data-parent=\"%lld\"><b>%s</b> <span>%s %s, %s, %u "
          "bytes</span> ",
-         r->prefix, (long long)c->id, data_class(c->arm), (long long)c->parent, data_arm(r, c->arm),
-         c->hang ? "hang" : "crash", c->hash, html_clock(c->at_ns, at), c->size);
+         r->prefix, (long long)c->id, data_class(c->arm), (long long)c->parent,
+         data_finder(r, c->arm, c->turn), c->hang ? "hang" : "crash", c->hash,
+         html_clock(c->at_ns, at), c->size);
     if (c->parent)
         html(out, "<a href=\"#%ss%lld\">from %lld</a> ", r->prefix, (long long)c->parent,
              (long long)c->parent);

@@ -19,6 +19,11 @@ const char *data_arm(const struct report *r, int arm)
     return arm >= 0 && arm < r->n_arms ? r->arm_names[arm] : "initial seeds";
 }
 
+const char *data_finder(const struct report *r, int arm, int64_t turn)
+{
+    return arm < 0 && turn < 0 ? "imported" : data_arm(r, arm);
+}
+
 const char *data_class(int arm)
 {
     static char names[SCHED_MAX_ARMS][12];
@@ -199,7 +204,7 @@ static void cover(const struct harvested *h, struct data_seed *seed, int64_t id,
     }
 }
 
-/* Column of a parent: its fuzzer, then the initial seeds, then unknown. */
+/* Column of a parent: its fuzzer, then the initial seeds and imports, then unknown. */
 static int origin_of(const struct report *r, int64_t parent)
 {
     if (parent <= 0 || (uint64_t)parent >= r->n_seeds || !r->seeds[parent].known)
@@ -340,7 +345,7 @@ int data_read(struct report *r, struct store *s, int max_turns, struct err *e)
     if (rc >= 0 && r->seeds_in)
         rc = read_completed(r, s, e);
     if (rc >= 0)
-        rc = store_crashes(s, r->last_crash, take_crash, r, e);
+        rc = store_crash_list(s, r->last_crash, take_crash, r, e);
     if (rc >= 0)
         rc = read_defects(r, s, e);
     if (rc >= 0)

@@ -9,7 +9,7 @@
 #include "report/report.h"
 #include "triage/defect.h"
 
-#define NO_ARM (-1)    /* the initial seeds, or nobody knows */
+#define NO_ARM (-1)    /* initial seeds and imports, or nobody knows */
 #define DATA_WHYS 5000 /* turns whose reason is kept, the newest */
 #define DATA_FULL 24   /* turns whose whole decision is kept, the newest */
 #define DATA_SAMPLES                                                                               \
@@ -41,7 +41,7 @@ struct data_edge {
     uint64_t found_by; /* a bit per fuzzer that has an input of its own with it */
     int64_t seed;      /* the first such input */
     int64_t at_ns;
-    int16_t arm; /* NO_ARM: the initial seeds */
+    int16_t arm; /* NO_ARM: the initial seeds, or imports */
     bool covered;
 };
 
@@ -67,6 +67,7 @@ struct data_step {
     uint32_t size, added;
     int16_t arm;
     struct data_diff diff; /* without a parent: its first bytes */
+    bool lost;             /* its bytes; then its size, time, turn and name are not known */
     char name[96];
 };
 
@@ -129,7 +130,7 @@ struct report {
     uint64_t
         built_on[SCHED_MAX_ARMS + 1]
                 [SCHED_MAX_ARMS + 2]; /* inputs of a fuzzer whose parent is of another; the last
-                                              columns: of the initial seeds, unknown */
+                                              columns: of the initial seeds and imports, unknown */
     struct data_sample *samples;
     size_t n_samples, sample_every;
     struct influence influence;
@@ -143,6 +144,8 @@ struct report {
 const struct data_turn *data_turn(const struct report *r, int64_t id);
 /* Its name; "initial seeds" of NO_ARM. */
 const char *data_arm(const struct report *r, int arm);
+/* Who found an input of that turn: its fuzzer; without one "initial seeds" (turn 0), or "imported". */
+const char *data_finder(const struct report *r, int arm, int64_t turn);
 /* "f3 a15": its colour, of twelve, and its number; "fx" of NO_ARM. */
 const char *data_class(int arm);
 /* The step of that seed; NULL: it has none. */

@@ -137,9 +137,10 @@ static void defects_table(const struct report *r, struct buf *out)
 /* The name of its copy in OUT/crashes or OUT/hangs. */
 static char *path_of(const struct report *r, const struct data_crash *c)
 {
+    const char *who = c->arm < 0 ? "seed" : data_arm(r, c->arm);
     if (c->hang)
-        return str_fmt("%s/hangs/%s-%s", r->dir, data_arm(r, c->arm), c->hash);
-    return str_fmt("%s/crashes/%s-sig%d-%s", r->dir, data_arm(r, c->arm), c->signal, c->hash);
+        return str_fmt("%s/hangs/%s-%s", r->dir, who, c->hash);
+    return str_fmt("%s/crashes/%s-sig%d-%s", r->dir, who, c->signal, c->hash);
 }
 
 static void input_row(const struct report *r, const struct data_crash *c, struct buf *out)
@@ -147,7 +148,7 @@ static void input_row(const struct report *r, const struct data_crash *c, struct
     char at[32], *path = path_of(r, c), *quoted = str_shell(path);
     char *build = str_shell(r->j.o.build ? r->j.o.build : "DIR");
     html(out, "<tr><td class=\"t\">%s</td><td class=\"t\"><span class=\"dot %s\"></span>%s</td>",
-         html_clock(c->at_ns, at), data_class(c->arm), data_arm(r, c->arm));
+         html_clock(c->at_ns, at), data_class(c->arm), data_finder(r, c->arm, c->turn));
     if (c->hang)
         buf_str(out, "<td class=\"t\">hang</td>");
     else

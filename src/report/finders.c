@@ -49,7 +49,7 @@ static int by_size(const void *a, const void *b)
     return (x->who > y->who) - (x->who < y->who);
 }
 
-/* Of the edges that the initial seeds do not cover. */
+/* Of the edges that neither the initial seeds nor imports cover first. */
 static void sum_up(const struct report *r, struct sums *s)
 {
     uint64_t *who = xcalloc(r->n_edges, sizeof *who);
@@ -197,7 +197,7 @@ void imports_write(const struct report *r, struct buf *out)
                      "class=\"t\">made by</th>");
         for (int a = 0; a < r->n_arms; a++)
             html(out, "<th>%s</th>", data_arm(r, a));
-        buf_str(out, "<th>initial seeds</th><th>unknown</th></tr></thead>\n<tbody>\n");
+        buf_str(out, "<th>seeds, imports</th><th>unknown</th></tr></thead>\n<tbody>\n");
         for (int b = 0; b < r->n_arms; b++)
             matrix_row(r, b, most, out);
         buf_str(out, "</tbody></table></div>\n");

@@ -76,12 +76,17 @@ static int read_crash(void *arg, const struct store_crash *c, struct err *e)
     return 0;
 }
 
-/* Bytes of the parent into *old; empty when it is not known. */
+/* Bytes that are gone or damaged: the rest of the page is as good without them. */
+static bool is_lost(int rc)
+{
+    return rc == -ENOENT || rc == -EIO || rc == -EUCLEAN;
+}
+
+/* Bytes of the parent into *old; empty when there is none. */
 static int read_parent(struct store *s, int64_t parent, struct buf *old, struct err *e)
 {
     buf_clear(old);
-    int rc = parent > 0 ? store_seed_get(s, parent, read_seed, &(struct reading){old, NULL}, e) : 0;
-    return rc == -ENOENT ? 0 : rc;
+    return parent > 0 ? store_seed_get(s, parent, read_seed, &(struct reading){old, NULL}, e) : 0;
 }
 
 static int add_step(struct report *r, struct store *s, int64_t seed, struct buf *old,
@@ -89,13 +94,18 @@ static int add_step(struct report *r, struct store *s, int64_t seed, struct buf 
 {
     XGROW(r->steps, r->n_steps, r->cap_steps);
     struct data_step *x = &r->steps[r->n_steps];
-    *x = (struct data_step){.seed = seed, .added = r->seeds[seed].added, .arm = r->seeds[seed].arm};
+    *x = (struct data_step){.seed = seed,
+                            .parent = r->seeds[seed].parent,
+                            .added = r->seeds[seed].added,
+                            .arm = r->seeds[seed].arm};
     int rc = store_seed_get(s, seed, read_seed, &(struct reading){now, x}, e);
+    x->lost = is_lost(rc);
     if (rc == 0)
         rc = read_parent(s, x->parent, old, e);
-    if (rc < 0)
+    if (rc == 0)
+        compare(old, now, &x->diff);
+    else if (!is_lost(rc))
         return rc;
-    compare(old, now, &x->diff);
     r->seeds[seed].step = true;
     r->n_steps++;
     return 0;
@@ -137,7 +147,7 @@ static int add_crash(struct report *r, struct store *s, size_t i, struct buf *ol
         rc = read_parent(s, c->parent, old, e);
     if (rc == 0)
         compare(old, now, &c->diff);
-    return rc;
+    return is_lost(rc) ? 0 : rc;
 }
 
 /* Was it made from a seed whose turn is not read yet, or not completed? */

@@ -43,6 +43,11 @@ const struct status *report_status(const struct report *r)
     return &r->st;
 }
 
+const struct defects *report_defects(const struct report *r)
+{
+    return &r->defects;
+}
+
 int report_begin(struct report **out, const char *dir, struct err *e)
 {
     struct report *r = xcalloc(1, sizeof *r);

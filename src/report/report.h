@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 struct report;
+struct defects; /* triage/defect.h */
 
 /* Reads the whole record: everything the page shows.  The build need not be there any more: then only the
  * influence of the signals is missing, and the page says so. */
@@ -49,6 +50,8 @@ void report_close(struct report *r);
 
 /* The state as of the last refresh: what `carol status` says. */
 const struct status *report_status(const struct report *r);
+/* What triage says as of then. */
+const struct defects *report_defects(const struct report *r);
 
 enum report_form {
     REPORT_FILE = 1, /* one file that needs no other */

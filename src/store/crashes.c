@@ -129,6 +129,34 @@ static int crash_row(struct query *q, store_crash_fn *fn, void *arg, struct err 
     return rc;
 }
 
+int crash_walk(struct query *q, store_crash_fn *fn, void *arg, struct err *e)
+{
+    struct store_crash c;
+    int rc;
+    while ((rc = db_step(q, e)) > 0) {
+        if ((rc = crash_facts(q, &c, e)) < 0)
+            break;
+        q->s->walking = true;
+        rc = fn(arg, &c, e);
+        q->s->walking = false;
+        if (rc < 0)
+            break;
+    }
+    db_done(q);
+    return rc;
+}
+
+int store_crash_list(struct store *s, int64_t after, store_crash_fn *fn, void *arg, struct err *e)
+{
+    struct query q;
+    int rc =
+        db_query(s, &q, "SELECT " CRASH_FACTS " FROM crashes c WHERE c.id > ? ORDER BY c.id", e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, after);
+    return crash_walk(&q, fn, arg, e);
+}
+
 int store_crashes(struct store *s, int64_t after, store_crash_fn *fn, void *arg, struct err *e)
 {
     struct query q;

@@ -134,6 +134,8 @@ CAROL_MUST_CHECK int crash_of_seed(struct store *s, int64_t seed, bool hang, int
     "c.id, c.hang, c.hash, c.size, c.instance, c.turn, c.parent, c.arm, c.signal, c.name, "        \
     "c.found_ns, c.by_eval"
 CAROL_MUST_CHECK int crash_facts(struct query *q, struct store_crash *c, struct err *e);
+/* Tells fn of every row of CRASH_FACTS, without bytes; ends q. */
+CAROL_MUST_CHECK int crash_walk(struct query *q, store_crash_fn *fn, void *arg, struct err *e);
 
 /* facts.c */
 CAROL_MUST_CHECK int fact_put(struct store *s, const struct store_fact *facts, size_t n,

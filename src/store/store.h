@@ -320,6 +320,9 @@ typedef int store_crash_fn(void *arg, const struct store_crash *c, struct err *e
 /* Those after number `after`, in order. */
 CAROL_MUST_CHECK int store_crashes(struct store *s, int64_t after, store_crash_fn *fn, void *arg,
                                    struct err *e);
+/* The same without their bytes (data is NULL): one whose bytes are lost is among them. */
+CAROL_MUST_CHECK int store_crash_list(struct store *s, int64_t after, store_crash_fn *fn, void *arg,
+                                      struct err *e);
 /* -ENOENT: there is no such crash. */
 CAROL_MUST_CHECK int store_crash_get(struct store *s, int64_t id, store_crash_fn *fn, void *arg,
                                      struct err *e);

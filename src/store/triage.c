@@ -153,7 +153,6 @@ int store_untriaged(struct store *s, const char *build, int64_t after, store_cra
                     void *arg, struct err *e)
 {
     struct query q;
-    struct store_crash c;
     int rc = db_query(s, &q,
                       "SELECT " CRASH_FACTS " FROM crashes c WHERE c.id > ? AND NOT EXISTS"
                       " (SELECT 1 FROM triage t WHERE t.crash = c.id AND t.build = ?)"
@@ -163,17 +162,7 @@ int store_untriaged(struct store *s, const char *build, int64_t after, store_cra
         return rc;
     db_bind_int(&q, after);
     db_bind_text(&q, build);
-    while ((rc = db_step(&q, e)) > 0) {
-        if ((rc = crash_facts(&q, &c, e)) < 0)
-            break;
-        s->walking = true;
-        rc = fn(arg, &c, e);
-        s->walking = false;
-        if (rc < 0)
-            break;
-    }
-    db_done(&q);
-    return rc;
+    return crash_walk(&q, fn, arg, e);
 }
 
 /* --- the smallest inputs ----------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "proc/cpus.h"
 #include "proc/loop.h"
 #include "target/plan.h"
 #include "target/task.h"
@@ -461,10 +462,9 @@ static int build_in(struct build *b, struct build_result *r, struct err *e)
 int build_run(const struct build_opts *o, struct build_result *r, struct err *e)
 {
     struct build b = {.o = o};
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     int lock = -1;
     *r = (struct build_result){0};
-    b.jobs = o->jobs ? o->jobs : cpus > 0 ? (unsigned)cpus : 1;
+    b.jobs = o->jobs ? o->jobs : (unsigned)cpus_count();
     char *clang = NULL;
     int major,
         rc = tools_find_clang(&clang, &major, e); /* no family can be built without: say so once */

@@ -4,8 +4,8 @@
 #include "base/die.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "proc/cpus.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,9 +195,7 @@ static void on_piece(void *arg, const char *kind, const char *name, const char *
 /* Drawing gets at most its share of the time of all cores. */
 static void rest_after(struct web *w, int64_t cpu_ns)
 {
-    cpu_set_t set;
-    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    int64_t rest = (int64_t)((double)cpu_ns / (WEB_SHARE * cores));
+    int64_t rest = (int64_t)((double)cpu_ns / (WEB_SHARE * cpus_count()));
     w->rest_ns = rest > REST_MIN_NS ? rest : REST_MIN_NS;
     w->drawn_ns = loop_now(w->loop);
 }

@@ -26,6 +26,12 @@
 #define NICE 10 /* a renewal may wait; the first page, for which somebody waits, is drawn before */
 #define FD_OUT 1
 
+/* How far triage is. */
+struct triaged {
+    uint64_t rows;
+    size_t n, confirmed, minimised;
+};
+
 struct drawing {
     struct report *r;
     const char *dir;
@@ -34,6 +40,7 @@ struct drawing {
     char state[32];
     bool fresh;         /* the record was read at least once */
     struct status last; /* of what was drawn */
+    struct triaged last_triaged;
 };
 
 static int64_t cpu_ns(void)
@@ -61,10 +68,23 @@ static int refresh(struct drawing *d, struct err *e)
     return rc;
 }
 
-/* Has nothing happened but that some seconds passed? */
+static struct triaged triaged(const struct report *r)
+{
+    const struct defects *d = report_defects(r);
+    struct triaged t = {.rows = d->rows, .n = d->n, .confirmed = d->confirmed};
+    for (size_t i = 0; i < d->n; i++)
+        t.minimised += d->v[i].minimised;
+    return t;
+}
+
+/* Has nothing happened but that some seconds passed?  A campaign that rests may be triaged. */
 static bool nothing_new(const struct drawing *d)
 {
     const struct status *a = &d->last, *b = report_status(d->r);
+    const struct triaged *s = &d->last_triaged, t = triaged(d->r);
+    if (s->rows != t.rows || s->n != t.n || s->confirmed != t.confirmed ||
+        s->minimised != t.minimised)
+        return false;
     return a->state && strcmp(a->state, b->state) == 0 && a->tally.turns == b->tally.turns &&
            a->gauges.seeds == b->gauges.seeds && a->gauges.crashes == b->gauges.crashes &&
            a->gauges.hangs == b->gauges.hangs &&
@@ -77,8 +97,10 @@ static int draw(struct drawing *d, struct err *e)
     int rc = refresh(d, e);
     if (rc == 0 && nothing_new(d))
         return 0;
-    if (rc == 0)
+    if (rc == 0) {
         d->last = *report_status(d->r);
+        d->last_triaged = triaged(d->r);
+    }
     const char *state = rc == 0 ? report_status(d->r)->state : "";
     if (rc == 0 && strcmp(d->state, state) != 0) {
         snprintf(d->state, sizeof d->state, "%s", state);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CLIENT_MEMORY 16384 /* of one connection: its request must fit */
@@ -75,6 +76,14 @@ static int random_hex(char *out, size_t n, struct err *e)
 static int read_token(struct web *w, const char *path, struct err *e)
 {
     char line[GUARD_TOKEN + 2];
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return err_sys(e, "cannot look at the token file %s", path);
+    if (st.st_mode & 077)
+        return err_usage(e,
+                         "others may read or change the token file %s, and with it see the page: "
+                         "'chmod 600' it, or name a file that does not exist",
+                         path);
     if (fs_read_line(path, line, sizeof line) && strlen(line) == GUARD_TOKEN &&
         strspn(line, "0123456789abcdef") == GUARD_TOKEN) {
         memcpy(w->token, line, sizeof w->token);
@@ -95,6 +104,8 @@ static int make_token(struct web *w, const char *path, struct err *e)
     int rc = fs_write_fd(fd, line, strlen(line), e);
     free(line);
     close(fd);
+    if (rc < 0)
+        unlink(path); /* half a token is none, and would be refused the next time */
     return rc;
 }
 

@@ -14,7 +14,8 @@
  *     api/status              the bytes of `carol status --json`
  *     metrics                 the same numbers for Prometheus
  *
- * It never holds up its loop.  The page is drawn by a process of its own (web/artist.h), only while somebody looks, once for
+ * It does not hold up its loop: only .status is called on it, and costs what its owner makes it cost (`carol fuzz` copies
+ * what it has in memory, `carol view` reads what is new in the record).  The page is drawn by a process of its own (web/artist.h), only while somebody looks, once for
  * all who look, and so rarely that it takes no more than WEB_SHARE of the machine; a section is sent again only when
  * it changed.  Connections are few (WEB_CLIENTS), each has a time limit, and whoever reads slowly misses the states in
  * between.  Nothing is ever written to the record, and it is read without a lock that a writer waits for.

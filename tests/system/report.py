@@ -257,6 +257,26 @@ def triaged(out):
            and "Triage, which tells" not in page.text and "Triage, which tells" in report(out).text, "without triage the page says that it has not run")
 
 
+def lost_bytes(out):
+    """A crash and what it was made from without their bytes, as when OUT/blobs has lost a file."""
+    crash, parent = sqlite3.connect(out / "carol.db").execute("SELECT id, parent FROM crashes WHERE parent > 0 ORDER BY id").fetchone()
+    page = report(copy(out, "lost", f"UPDATE seeds SET data = NULL WHERE id = {parent}", f"UPDATE crashes SET data = NULL WHERE id = {crash}"))
+    rows = {i: re.search(rf'<li id="{i}".*?</li>', page.text, re.S).group(0) for i in (f"s{parent}", f"x{crash}")}
+    TAP.ok("its bytes are lost" in rows[f"s{parent}"] and page.text.count("its bytes are lost") == 1
+           and all("diff" not in row for row in rows.values()) and page.ids == report(out).ids,
+           "lost bytes cost two rows what they differ in, and the page nothing else", rows)
+
+
+def of_nobody(out):
+    """Crashing inputs of the user's: the files are named as the campaign names them."""
+    for turn, name in (("NULL", "initial seeds"), ("-1", "imported")):
+        to = copy(out, f"user {name}", f"UPDATE crashes SET arm = -1, signal = 6, hang = 0, turn = {turn} WHERE id = 1")
+        digest = sqlite3.connect(to / "carol.db").execute("SELECT hex(hash) FROM crashes WHERE id = 1").fetchone()[0].lower()[:16]
+        rows = [row for row in report(to).rows("defects") if digest in row]
+        TAP.ok(len(rows) == 1 and rows[0][1] == name and f"/crashes/seed-sig6-{digest}" in rows[0][-1],
+               f"the command for a crash of the {name} names its file", rows)
+
+
 def evil_record(out):
     names = sqlite3.connect(out / "carol.db").execute("SELECT value FROM settings WHERE key = 'fuzzers'").fetchone()[0]
     return copy(out, "<b>evil", ("UPDATE seeds SET name = ?", (EVIL,)), ("UPDATE crashes SET name = ?", (EVIL,)),
@@ -383,6 +403,8 @@ def main():
     many = several()
     odd_records(out)
     triaged(out)
+    lost_bytes(out)
+    of_nobody(out)
     refusals(out)
     evil = evil_record(out)
     report(evil, page="evil.html")

@@ -11,8 +11,10 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
+import sqlite3
 import sys
 import time
 
@@ -356,6 +358,10 @@ def check_token_file(out):
         p.send_signal(signal.SIGTERM)
         p.wait(30)
     ok(tokens[0] == tokens[1] and kept.stat().st_mode & 0o777 == 0o600, "it stays the same, and is the user's alone", tokens)
+    kept.chmod(0o640)
+    code, text = carol.run("view", out, "--web", "127.0.0.1:0", "--web-token", kept)
+    ok(code == 2 and "chmod 600" in text, "a token that others can read is refused", (code, text))
+    kept.chmod(0o600)
     kept.write_text("guess me\n")
     code, text = carol.run("view", out, "--web", "127.0.0.1:0", "--web-token", kept)
     ok(code == 2 and "holds no token" in text, "a file without a token is refused", (code, text))
@@ -397,10 +403,31 @@ def check_no_descriptors(site, p):
     ok(busy < 0.3 and wait_until(lambda: attempt(site) == 200), "without descriptors it waits, and goes on afterwards", busy)
 
 
+def check_triage(out):
+    """The page of a campaign that rests shows what triage finds meanwhile: a row as carol triage leaves it."""
+    rests = TEMP / "rests"
+    rests.mkdir()
+    for part in out.glob("carol.db*"):
+        shutil.copy(part, rests)
+    db = sqlite3.connect(rests / "carol.db")
+    db.execute("INSERT INTO crashes(id, hang, hash, size, arm, signal, name, found_ns, by_eval, data) VALUES(999999, 0, ?, 1, -1, 6, '', 1, 0, 'x')", (bytes(32),))
+    db.execute("INSERT OR REPLACE INTO settings(key, value) VALUES('triage.build', 'b')")
+    db.commit()
+    p, site = start("rests", "view", rests, "--web", "127.0.0.1:0")
+    before = site.body("")
+    db.execute("INSERT INTO triage VALUES(999999, 'b', 1, 'd1', 'tally_up', '/x/a.c', 7, 'abort', 'main', '', 0, '', 0, 0, 1, 1, 5, 5, 6, 0, '', '')")
+    db.commit()
+    db.close()
+    ok("tally_up" not in before and wait_until(lambda: "tally_up" in site.body(""), 30), "a campaign that rests: the page shows what triage found meanwhile")
+    p.send_signal(signal.SIGTERM)
+    p.wait(30)
+
+
 def viewing(out):
     was = record_bytes(out)
     check_token_file(out)
     check_open_address(out)
+    check_triage(out)
     p, site = start("view", "view", out, "--web", "127.0.0.1:0")
     check_dashboard(site)
     status = check_numbers(site, out, "carol view")

@@ -16,6 +16,19 @@
 
 #include <cmocka.h>
 
+static void csv_fields_are_quoted_where_they_must_be(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT(100);
+    buf_csv(&b, "plain text");
+    buf_str(&b, ",");
+    buf_csv(&b, "a,b");
+    buf_str(&b, ",");
+    buf_csv(&b, "say \"x\"\n");
+    assert_string_equal(b.p, "plain text,\"a,b\",\"say \"\"x\"\"\n\"");
+    buf_free(&b);
+}
+
 static void buf_stops_at_its_maximum(void **state)
 {
     (void)state;
@@ -157,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buf_stops_at_its_maximum),
+        cmocka_unit_test(csv_fields_are_quoted_where_they_must_be),
         cmocka_unit_test(numbers_are_whole_and_in_range),
         cmocka_unit_test(times_and_sizes),
         cmocka_unit_test(names_become_words_of_a_shell),
