@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/str.h"
 #include "triage/lab.h"
 
 #include <stdlib.h>
@@ -131,10 +132,34 @@ static int write_json(const struct output *o, const char *name, json_t *json, st
     return rc;
 }
 
+static bool is_id(const char *name)
+{
+    return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
+}
+
+/* Folders of earlier runs: of what is no defect any more, or may not be told. */
+static int remove_old(const struct output *o, struct err *e)
+{
+    struct strv names = {0};
+    int rc = fs_list(o->dir, &names, e);
+    for (size_t i = 0; rc == 0 && i < names.n; i++) {
+        const struct defect *d = defects_find(o->d, names.v[i]);
+        if (!is_id(names.v[i]) || (d && is_told(o, d)))
+            continue;
+        char *path = fs_join(o->dir, names.v[i]);
+        rc = fs_remove_tree(path, e);
+        free(path);
+    }
+    strv_free(&names);
+    return rc;
+}
+
 int output_write(const struct output *o, struct err *e)
 {
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     int rc = fs_mkdirs(o->dir, e);
+    if (rc == 0)
+        rc = remove_old(o, e);
     for (size_t i = 0; rc == 0 && i < o->d->n; i++)
         if (is_told(o, &o->d->v[i]))
             rc = write_defect(o, &o->d->v[i], e);

@@ -1,7 +1,8 @@
 /* defect: rows of triage are kept once per crash, beside a campaign that runs, and fold into defects. */
 #include "store_kit.h"
 
-#include "triage/defect.h"
+#include "base/fs.h"
+#include "triage/output.h"
 
 /* Crashes "a", "bb", ... found in turn 1 by arm 1, each a nanosecond after the one before. */
 static void have_crashes(struct store *s, int n)
@@ -194,6 +195,58 @@ static void it_brings_an_older_record_up_to_date_when_nobody_writes(void **state
     OK(store_open(&f->s, f->dir, STORE_RESUME, &oops)); /* the lock is free again */
 }
 
+/* --- files -------------------------------------------------------------------------------------- */
+
+#define TOLD "00000000000000aa"
+#define HIDDEN "00000000000000bb"
+#define GONE "00000000000000cc"
+
+static void write_files(struct fixture *f, bool public, struct defects *d)
+{
+    struct settings o = {0};
+    char name[] = "t";
+    struct manifest target = {.target = name, .family[FAMILY_PLAIN] = {.binary = name}};
+    char *dir = fs_join(f->dir, "triage-public");
+    *d = loaded(f->s);
+    struct output out = {
+        .store = f->s, .o = &o, .target = &target, .d = d, .dir = dir, .public = public};
+    OK(output_write(&out, &oops));
+    free(dir);
+}
+
+static bool has_file(struct fixture *f, const char *name)
+{
+    char *path = str_fmt("%s/triage-public/%s", f->dir, name);
+    bool has = fs_exists(path);
+    free(path);
+    return has;
+}
+
+/* What an earlier run wrote goes when it is no defect any more, or may not be told now. */
+static void folders_of_earlier_runs_do_not_stay(void **state)
+{
+    struct fixture *f = *state;
+    struct defects d;
+    have_crashes(f->s, 2);
+    struct store_triage t[2] = {row(1, TOLD), row(2, HIDDEN)};
+    for (int i = 0; i < 2; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+    write_files(f, false, &d);
+    defects_free(&d);
+    assert_true(has_file(f, TOLD "/original") && has_file(f, HIDDEN "/original"));
+    char *gone = str_fmt("%s/triage-public/" GONE, f->dir),
+         *mine = str_fmt("%s/triage-public/mine", f->dir);
+    OK(fs_mkdirs(gone, &oops));
+    OK(fs_mkdirs(mine, &oops));
+    kit_exec(f->dir, "UPDATE triage SET withheld = 1 WHERE crash = 2");
+    write_files(f, true, &d);
+    defects_free(&d);
+    assert_true(has_file(f, TOLD "/original") && has_file(f, "mine"));
+    assert_false(has_file(f, HIDDEN) || has_file(f, GONE));
+    free(gone);
+    free(mine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +255,7 @@ int main(void)
         TEST(rows_of_other_builds_and_of_no_defect_do_not_count),
         TEST(a_second_writer_leaves_rows),
         TEST(it_brings_an_older_record_up_to_date_when_nobody_writes),
+        TEST(folders_of_earlier_runs_do_not_stay),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
