@@ -150,10 +150,10 @@ int defects_load(struct defects *d, struct store *s, struct err *e)
         rc = store_get(s, "fuzzers", &roster, e);
     if (roster)
         strv_split(&f.arms, roster, ',');
-    if (rc == 0)
-        rc = store_totals(s, &all, e);
     if (rc == 0 && f.build)
         rc = store_triage_rows(s, take_row, &f, e);
+    if (rc == 0) /* after the rows: a campaign that runs adds crashes, never fewer than have a row */
+        rc = store_totals(s, &all, e);
     if (rc == 0 && f.build)
         rc = store_minimised(s, take_minimised, &f, e);
     for (size_t i = 0; i < d->n; i++)
