@@ -301,6 +301,7 @@ static void on_confirm(void *arg, struct verdict *v)
     struct triage *t = l->t;
     struct err e = {0};
     struct store_triage row = {.crash = l->item->id,
+                               .build = lab_builds(t->lab),
                                .asan_runs = v->asan_runs ? v->asan_runs : l->item->asan_runs,
                                .asan_hits = v->asan_runs ? v->asan_hits : l->item->asan_hits,
                                .plain_runs = v->plain_runs,

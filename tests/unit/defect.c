@@ -149,6 +149,7 @@ static void a_second_writer_leaves_rows(void **state)
     have_crashes(f->s, 3);
     OK(store_open(&second, f->dir, STORE_TRIAGE, &oops));
     struct store_triage t = row(2, "x");
+    t.plain_runs = t.plain_hits = 0;
     OK(store_triage_put(second, &t, &oops));
     t.report = "again";
     OK(store_triage_put(second, &t, &oops)); /* in place of the first */
@@ -174,6 +175,31 @@ static void a_second_writer_leaves_rows(void **state)
     assert_true(d.v[0].minimised);
     assert_int_equal(d.v[0].minimised_size, 1);
     defects_free(&d);
+}
+
+/* The campaign's live triage knows a bucket and no more, and may come late with it. */
+static void what_is_confirmed_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct store_triage live = row(1, "x"), sure = row(1, "x"), older = row(1, "x");
+    have_crashes(f->s, 1);
+    live.plain_runs = live.plain_hits = 0;
+    OK(store_triage_put(f->s, &live, &oops));
+    older.build = "older";
+    OK(store_triage_confirm(f->s, &older, &oops)); /* of builds that the row is not of */
+    assert_int_equal(kit_query(f->dir, "SELECT plain_runs FROM triage"), 0);
+    OK(store_triage_confirm(f->s, &sure, &oops));
+    OK(store_triage_put(f->s, &live, &oops));
+    assert_int_equal(kit_query(f->dir, "SELECT plain_hits FROM triage"), 5);
+    live.build = "newer";
+    OK(store_triage_put(f->s, &live, &oops));
+    assert_int_equal(kit_query(f->dir, "SELECT plain_hits FROM triage"), 0);
+    live.outcome = TRIAGE_BROKEN;
+    live.why = "it could not be run";
+    OK(store_triage_put(f->s, &live, &oops));
+    sure.build = "newer";
+    OK(store_triage_put(f->s, &sure, &oops)); /* now it could */
+    assert_int_equal(kit_query(f->dir, "SELECT outcome FROM triage"), TRIAGE_CRASH);
 }
 
 static void it_brings_an_older_record_up_to_date_when_nobody_writes(void **state)
@@ -254,6 +280,7 @@ int main(void)
         TEST(the_worst_run_gives_the_class_and_the_surest_the_input),
         TEST(rows_of_other_builds_and_of_no_defect_do_not_count),
         TEST(a_second_writer_leaves_rows),
+        TEST(what_is_confirmed_stays),
         TEST(it_brings_an_older_record_up_to_date_when_nobody_writes),
         TEST(folders_of_earlier_runs_do_not_stay),
     };
