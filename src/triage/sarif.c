@@ -104,7 +104,7 @@ static json_t *taxonomy_of(const struct defects *d)
     bool seen[2000] = {false};
     for (size_t i = 0; i < d->n; i++) {
         int cwe = d->v[i].cwe;
-        if (!cwe || seen[cwe])
+        if (cwe <= 0 || cwe >= 2000 || seen[cwe]) /* from the record: any number */
             continue;
         seen[cwe] = true;
         json_array_append_new(taxa, json_pack("{s:o,s:{s:s}}", "id", json_sprintf("%d", cwe),
