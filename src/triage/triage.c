@@ -449,12 +449,17 @@ static void try_next(struct lane *l)
                         l->group->confirmed ? on_plain_candidate : on_asan_candidate);
 }
 
-static int shrink_it(struct lane *l, struct group *g, struct item *i, struct err *e)
+/* 1: it has begun.  A defect whose input is lost stays as it is; the rest goes on. */
+static int shrink_it(struct lane *l, struct group *g, struct item *i)
 {
     struct triage *t = l->t;
-    int rc = store_crash_get(t->store, i->id, keep_bytes, l, e);
-    if (rc < 0)
-        return rc;
+    struct err why = {0};
+    if (store_crash_get(t->store, i->id, keep_bytes, l, &why) < 0) {
+        log_warn("defect %s is not minimised: %s", g->id, why.msg);
+        g->minimised = true;
+        t->part_done++;
+        return 0;
+    }
     l->busy = g->busy = true;
     l->group = g;
     l->item = i;
@@ -536,12 +541,12 @@ static bool wants_shrinking(const struct group *g)
     return !g->minimised && !g->busy && !g->hang;
 }
 
-static int next_shrink(struct triage *t, struct lane *l, struct err *e)
+static int next_shrink(struct triage *t, struct lane *l)
 {
     for (size_t i = 0; t->o.minimise_ns && lab_has(t->lab, FAMILY_ASAN) && i < t->n_groups; i++) {
         struct item *x = wants_shrinking(&t->groups[i]) ? to_shrink(t, &t->groups[i]) : NULL;
-        if (x)
-            return shrink_it(l, &t->groups[i], x, e);
+        if (x && shrink_it(l, &t->groups[i], x))
+            return 1;
     }
     return 0;
 }
@@ -588,7 +593,7 @@ static int next_of_part(struct triage *t, struct lane *l, struct err *e)
     case PART_BUCKETS: return next_bucket(t, l, false, e);
     case PART_CONFIRM:
     case PART_CONFIRM_HANGS: return next_confirm(t, l, e);
-    case PART_MINIMISE: return next_shrink(t, l, e);
+    case PART_MINIMISE: return next_shrink(t, l);
     case PART_HANGS: return next_hang(t, l, e);
     case PART_OVER: break;
     }

@@ -273,6 +273,52 @@ static void folders_of_earlier_runs_do_not_stay(void **state)
     free(mine);
 }
 
+static void expect_in_report(struct fixture *f, const char *text, bool is)
+{
+    char *path = str_fmt("%s/triage-public/" TOLD "/report.md", f->dir);
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    OK(fs_read(path, &b, &oops));
+    assert_int_equal(memmem(b.p, b.len, text, strlen(text)) != NULL, is);
+    buf_free(&b);
+    free(path);
+}
+
+/* The first found is not the one to reproduce it with, and the worst report is of yet another. */
+static void a_report_is_about_the_input_beside_it(void **state)
+{
+    struct fixture *f = *state;
+    struct defects d;
+    have_crashes(f->s, 3);
+    struct store_triage t[3] = {row(1, TOLD), row(2, TOLD), row(3, TOLD)};
+    t[0].plain_hits = 1;
+    t[2].access = "write";
+    t[2].plain_hits = 0;
+    for (int i = 0; i < 3; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+    kit_exec(f->dir, "UPDATE crashes SET name = 'number-' || id");
+    write_files(f, false, &d);
+    defects_free(&d);
+    expect_in_report(f, "number-2", true);
+    expect_in_report(f, "number-1", false);
+    expect_in_report(f, "another input than `original`: crash 3", true);
+}
+
+static void a_lost_input_leaves_the_rest_of_the_report(void **state)
+{
+    struct fixture *f = *state;
+    struct defects d;
+    have_crashes(f->s, 2);
+    struct store_triage t[2] = {row(1, TOLD), row(2, HIDDEN)};
+    for (int i = 0; i < 2; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+    assert_int_equal(kit_exec(f->dir, "UPDATE crashes SET data = NULL WHERE id = 1"), 1);
+    write_files(f, false, &d);
+    defects_free(&d);
+    assert_true(has_file(f, TOLD "/stack.txt") && has_file(f, HIDDEN "/original"));
+    assert_false(has_file(f, TOLD "/original"));
+    expect_in_report(f, "The input is lost: ", true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +329,8 @@ int main(void)
         TEST(what_is_confirmed_stays),
         TEST(it_brings_an_older_record_up_to_date_when_nobody_writes),
         TEST(folders_of_earlier_runs_do_not_stay),
+        TEST(a_report_is_about_the_input_beside_it),
+        TEST(a_lost_input_leaves_the_rest_of_the_report),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
