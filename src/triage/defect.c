@@ -3,12 +3,13 @@
 
 #include "base/die.h"
 #include "base/str.h"
+#include "journal/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct fold {
+struct folding {
     struct defects *d;
     size_t cap;
     struct strv arms;
@@ -21,7 +22,7 @@ static void replace(char **field, const char *text)
     *field = xstrdup(text);
 }
 
-static struct defect *bucket(struct fold *f, const char *id)
+static struct defect *bucket(struct folding *f, const char *id)
 {
     struct defects *d = f->d;
     for (size_t i = 0; i < d->n; i++)
@@ -85,7 +86,7 @@ static void take_best(struct defect *x, const struct store_triage *t, const stru
     replace(&x->why, sure ? "" : t->why);
 }
 
-static void take_finder(struct fold *f, struct defect *x, const struct store_crash *c)
+static void take_finder(struct folding *f, struct defect *x, const struct store_crash *c)
 {
     bool known = c->arm >= 0 && (size_t)c->arm < f->arms.n && c->arm < CONTEXT_MAX_ARMS;
     if (known)
@@ -101,7 +102,7 @@ static int take_row(void *arg, const struct store_triage *t, const struct store_
                     struct err *e)
 {
     (void)e;
-    struct fold *f = arg;
+    struct folding *f = arg;
     if (strcmp(t->build, f->build) != 0)
         return 0;
     f->d->rows++;
@@ -120,7 +121,7 @@ static int take_row(void *arg, const struct store_triage *t, const struct store_
 static int take_minimised(void *arg, const struct store_minimised *m, struct err *e)
 {
     (void)e;
-    struct fold *f = arg;
+    struct folding *f = arg;
     for (size_t i = 0; strcmp(m->build, f->build) == 0 && i < f->d->n; i++)
         if (strcmp(f->d->v[i].id, m->defect) == 0) {
             f->d->v[i].minimised = true;
@@ -142,7 +143,7 @@ static int in_order(const void *a, const void *b)
 int defects_load(struct defects *d, struct store *s, struct err *e)
 {
     *d = (struct defects){0};
-    struct fold f = {.d = d};
+    struct folding f = {.d = d};
     struct store_totals all = {0};
     char *roster = NULL;
     int rc = store_get(s, "triage.build", &f.build, e);
@@ -248,7 +249,7 @@ char *defect_weakness(const struct defect *d)
 
 static json_t *text_or_null(const char *s)
 {
-    return s && *s ? json_string(s) : json_null();
+    return s && *s ? json_bytes(s) : json_null();
 }
 
 static json_t *defect_json(const struct defect *d, const char *out)
@@ -258,9 +259,9 @@ static json_t *defect_json(const struct defect *d, const char *out)
     if (d->cwe)
         snprintf(cwe, sizeof cwe, "CWE-%d", d->cwe);
     json_t *o =
-        json_pack("{s:s,s:o,s:o,s:i,s:s,s:o,s:o,s:s,s:b,s:s,s:f,s:I,s:o}", "id", d->id, "function",
+        json_pack("{s:s,s:o,s:o,s:i,s:o,s:o,s:o,s:s,s:b,s:s,s:f,s:I,s:o}", "id", d->id, "function",
                   text_or_null(d->function), "file", text_or_null(d->file), "line", d->line,
-                  "fault", d->fault, "entry", text_or_null(d->entry), "cwe", text_or_null(cwe),
+                  "fault", json_bytes(d->fault), "entry", text_or_null(d->entry), "cwe", text_or_null(cwe),
                   "class", defect_class(d), "confirmed", d->confirmed, "found_by", d->found_by,
                   "first_seen_s", (double)d->first_seen_ns / 1e9, "inputs", (json_int_t)d->inputs,
                   "minimised", text_or_null(path));

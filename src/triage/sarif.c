@@ -2,6 +2,7 @@
 #include "triage/output.h"
 
 #include "base/str.h"
+#include "journal/json.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static json_t *location_of(const struct defect *d)
     if (*d->function)
         json_object_set_new(
             at, "logicalLocations",
-            json_pack("[{s:s,s:s}]", "fullyQualifiedName", d->function, "kind", "function"));
+            json_pack("[{s:o,s:s}]", "fullyQualifiedName", json_bytes(d->function), "kind", "function"));
     return at;
 }
 
@@ -81,9 +82,9 @@ static json_t *result_of(const struct output *o, const struct defect *d)
                          *d->entry ? d->entry : "an unknown function", d->found_by,
                          (double)d->first_seen_ns / 1e9,
                          d->confirmed ? "fails 5 of 5 times without a sanitizer" : d->why);
-    json_t *r = json_pack("{s:s,s:s,s:{s:s},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId",
+    json_t *r = json_pack("{s:s,s:s,s:{s:o},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId",
                           rule_of(d, id), "level", d->confirmed ? "error" : "warning", "message",
-                          "text", text, "locations", location_of(d), "partialFingerprints",
+                          "text", json_bytes(text), "locations", location_of(d), "partialFingerprints",
                           "carolBucket/v1", d->id, "properties", "class", defect_class(d),
                           "confirmed", d->confirmed, "inputs", (json_int_t)d->inputs);
     if (d->cwe) {

@@ -125,6 +125,30 @@ static void rows_of_other_builds_and_of_no_defect_do_not_count(void **state)
     defects_free(&d);
 }
 
+/* As a record of before may have it. */
+static void text_that_is_no_utf8_drops_no_defect(void **state)
+{
+    struct fixture *f = *state;
+    have_crashes(f->s, 1);
+    struct store_triage t = row(1, "x");
+    t.function = "caf\xe9";
+    t.file = "\xff.c";
+    t.fault = "uncaught-exception \xc3";
+    OK(store_triage_put(f->s, &t, &oops));
+    struct defects d = loaded(f->s);
+    json_t *o = defects_json(&d, "OUT");
+    json_t *x = json_array_get(json_object_get(o, "defects"), 0);
+    assert_string_equal(json_string_value(json_object_get(x, "function")), "caf\\xe9");
+    assert_string_equal(json_string_value(json_object_get(x, "id")), "x");
+    json_decref(o);
+    struct output out = {.d = &d};
+    o = output_sarif(&out);
+    json_t *run = json_array_get(json_object_get(o, "runs"), 0);
+    assert_true(json_is_object(json_array_get(json_object_get(run, "results"), 0)));
+    json_decref(o);
+    defects_free(&d);
+}
+
 static int count_crash(void *arg, const struct store_crash *c, struct err *e)
 {
     (void)e;
@@ -325,6 +349,7 @@ int main(void)
         TEST(rows_with_one_bucket_are_one_defect),
         TEST(the_worst_run_gives_the_class_and_the_surest_the_input),
         TEST(rows_of_other_builds_and_of_no_defect_do_not_count),
+        TEST(text_that_is_no_utf8_drops_no_defect),
         TEST(a_second_writer_leaves_rows),
         TEST(what_is_confirmed_stays),
         TEST(it_brings_an_older_record_up_to_date_when_nobody_writes),
