@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool is_confirmed(enum triage_outcome outcome, int plain_runs, int plain_hits)
+{
+    return plain_runs >= (outcome == TRIAGE_HANG ? 1 : CONFIRM_RUNS) && plain_hits == plain_runs;
+}
+
 struct folding {
     struct defects *d;
     size_t cap;
@@ -70,7 +75,7 @@ static void take_worst(struct defect *x, const struct store_triage *t)
 /* The one to show: it fails more often, or as often and is smaller. */
 static void take_best(struct defect *x, const struct store_triage *t, const struct store_crash *c)
 {
-    bool sure = t->plain_runs == CONFIRM_RUNS && t->plain_hits == t->plain_runs;
+    bool sure = is_confirmed(t->outcome, t->plain_runs, t->plain_hits);
     if (x->best && (x->plain_hits > t->plain_hits ||
                     (x->plain_hits == t->plain_hits && x->plain_runs >= t->plain_runs &&
                      x->best_size <= c->size)))
@@ -193,6 +198,12 @@ const struct defect *defects_find(const struct defects *d, const char *id)
 const char *defect_class(const struct defect *d)
 {
     return d->withheld ? "withheld" : "crash";
+}
+
+const char *defect_sure(const struct defect *d)
+{
+    return d->outcome == TRIAGE_HANG ? "does not end in ten times the limit, without a sanitizer"
+                                     : "fails in 5 of 5 runs without a sanitizer";
 }
 
 /* The names of those that triage gives, in the words of the paper's table where it has them. */

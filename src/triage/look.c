@@ -245,8 +245,8 @@ static void hang_next(struct look *k, struct shot *s, enum family was)
         finish(k);
         return;
     }
-    if (first) { /* what never ends fails each time */
-        v->plain_hits = v->plain_runs = was == FAMILY_PLAIN ? CONFIRM_RUNS : 0;
+    if (first) { /* not to end is to fail */
+        v->plain_hits = v->plain_runs;
         v->plain_signal = 0;
         v->asan_runs = v->asan_hits = 0;
         if (was != FAMILY_PLAIN)

@@ -81,7 +81,7 @@ static json_t *result_of(const struct output *o, const struct defect *d)
                          d->fault, *d->function ? d->function : "unknown code", weakness,
                          *d->entry ? d->entry : "an unknown function", d->found_by,
                          (double)d->first_seen_ns / 1e9,
-                         d->confirmed ? "fails 5 of 5 times without a sanitizer" : d->why);
+                         d->confirmed ? defect_sure(d) : d->why);
     json_t *r = json_pack("{s:s,s:s,s:{s:o},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId",
                           rule_of(d, id), "level", d->confirmed ? "error" : "warning", "message",
                           "text", json_bytes(text), "locations", location_of(d), "partialFingerprints",

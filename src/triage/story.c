@@ -136,7 +136,7 @@ static void add_facts(const struct output *o, const struct defect *d, struct buf
     char *weakness = defect_weakness(d), *at = str_fmt("%s:%d", d->file, d->line);
     char *access = str_fmt("%s%s%s", d->access, d->bytes ? " of " : "", d->bytes ? "" : "");
     char *bytes = d->bytes ? str_fmt("%s%lld bytes", access, (long long)d->bytes) : xstrdup(access);
-    char *sure = d->confirmed ? xstrdup("yes: fails in 5 of 5 runs without a sanitizer")
+    char *sure = d->confirmed ? str_fmt("yes: %s", defect_sure(d))
                               : str_fmt("no: %s", *d->why ? d->why : "not tried yet");
     char *seen =
         str_fmt("%.0f s after the start, by %s; %llu inputs since", (double)d->first_seen_ns / 1e9,

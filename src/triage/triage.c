@@ -21,6 +21,7 @@
 struct item {
     int64_t id;
     bool hang, done, tried;
+    enum triage_outcome outcome;
     size_t size;
     int arm, signal;
     char defect[BUCKET_LEN]; /* "": none */
@@ -111,6 +112,7 @@ static int add_row(void *arg, const struct store_triage *r, const struct store_c
     if (!i || strcmp(r->build, lab_builds(t->lab)) != 0)
         return 0;
     i->done = true;
+    i->outcome = r->outcome;
     i->tried = r->plain_runs > 0 || *r->why;
     i->asan_runs = r->asan_runs;
     i->asan_hits = r->asan_hits;
@@ -137,7 +139,7 @@ static int load(struct triage *t, struct err *e)
 
 static bool is_sure(const struct item *i)
 {
-    return i->plain_runs == CONFIRM_RUNS && i->plain_hits == i->plain_runs;
+    return is_confirmed(i->outcome, i->plain_runs, i->plain_hits);
 }
 
 static struct group *group_of(struct triage *t, const char *id)
@@ -289,6 +291,7 @@ static void on_bucket(void *arg, struct verdict *v)
     struct store_triage row = triage_row(v, l->item->id, lab_builds(t->lab), bucket);
     int rc = store_triage_put(t->store, &row, &e);
     l->item->done = true;
+    l->item->outcome = v->outcome;
     snprintf(l->item->defect, sizeof l->item->defect, "%s", bucket);
     take_counts(l->item, v);
     t->part_done++;

@@ -110,6 +110,8 @@ def buckets():
     why = {u["function"]: u["why"] for u in d["unconfirmed"]}
     TAP.ok("flaky" in why.get("flaky", "") and "only the sanitizer" in why.get("one_too_far", ""), "each with its reason", why)
     TAP.ok(d["slow"] >= 1 and d["clean"] >= 1 and d["waiting"] == 0, "a slow input is no hang, a clean one no crash", text)
+    counts = {x["kind"]: (x["plain_runs"], x["plain_crashes"]) for x in d["defects"]}
+    TAP.ok(counts["hang"] == (1, 1) and counts["crash"] == (5, 5), "the counts are of runs that were made", counts)
     entries = sorted(x["entry"] for x in d["defects"] if x["function"] == "shared")
     TAP.ok(entries == ["entry_one", "entry_two"], "one place entered in two ways is two defects", entries)
     small = [x for x in d["defects"] if x["kind"] == "crash" and x["minimised"]]

@@ -125,6 +125,24 @@ static void rows_of_other_builds_and_of_no_defect_do_not_count(void **state)
     defects_free(&d);
 }
 
+/* A crash must fail five times of five; one run that does not end is enough for a hang. */
+static void one_run_confirms_a_hang_only(void **state)
+{
+    struct fixture *f = *state;
+    have_crashes(f->s, 2);
+    struct store_triage t[2] = {row(1, "x"), row(2, "y")};
+    t[0].outcome = TRIAGE_HANG;
+    for (int i = 0; i < 2; i++) {
+        t[i].plain_runs = t[i].plain_hits = 1;
+        OK(store_triage_put(f->s, &t[i], &oops));
+    }
+    struct defects d = loaded(f->s);
+    assert_int_equal(d.confirmed, 1);
+    assert_string_equal(d.v[0].id, "x");
+    assert_non_null(strstr(defect_sure(&d.v[0]), "does not end"));
+    defects_free(&d);
+}
+
 /* As a record of before may have it. */
 static void text_that_is_no_utf8_drops_no_defect(void **state)
 {
@@ -349,6 +367,7 @@ int main(void)
         TEST(rows_with_one_bucket_are_one_defect),
         TEST(the_worst_run_gives_the_class_and_the_surest_the_input),
         TEST(rows_of_other_builds_and_of_no_defect_do_not_count),
+        TEST(one_run_confirms_a_hang_only),
         TEST(text_that_is_no_utf8_drops_no_defect),
         TEST(a_second_writer_leaves_rows),
         TEST(what_is_confirmed_stays),
