@@ -158,7 +158,8 @@ int defects_load(struct defects *d, struct store *s, struct err *e)
         strv_split(&f.arms, roster, ',');
     if (rc == 0 && f.build)
         rc = store_triage_rows(s, take_row, &f, e);
-    if (rc == 0) /* after the rows: a campaign that runs adds crashes, never fewer than have a row */
+    if (rc ==
+        0) /* after the rows: a campaign that runs adds crashes, never fewer than have a row */
         rc = store_totals(s, &all, e);
     if (rc == 0 && f.build)
         rc = store_minimised(s, take_minimised, &f, e);
@@ -272,10 +273,10 @@ static json_t *defect_json(const struct defect *d, const char *out)
     json_t *o =
         json_pack("{s:s,s:o,s:o,s:i,s:o,s:o,s:o,s:s,s:b,s:s,s:f,s:I,s:o}", "id", d->id, "function",
                   text_or_null(d->function), "file", text_or_null(d->file), "line", d->line,
-                  "fault", json_bytes(d->fault), "entry", text_or_null(d->entry), "cwe", text_or_null(cwe),
-                  "class", defect_class(d), "confirmed", d->confirmed, "found_by", d->found_by,
-                  "first_seen_s", (double)d->first_seen_ns / 1e9, "inputs", (json_int_t)d->inputs,
-                  "minimised", text_or_null(path));
+                  "fault", json_bytes(d->fault), "entry", text_or_null(d->entry), "cwe",
+                  text_or_null(cwe), "class", defect_class(d), "confirmed", d->confirmed,
+                  "found_by", d->found_by, "first_seen_s", (double)d->first_seen_ns / 1e9, "inputs",
+                  (json_int_t)d->inputs, "minimised", text_or_null(path));
     static const char *const kinds[] = {
         [TRIAGE_CRASH] = "crash", [TRIAGE_HANG] = "hang", [TRIAGE_OOM] = "oom"};
     json_object_set_new(o, "kind", json_string(kinds[d->outcome]));

@@ -68,9 +68,9 @@ static json_t *location_of(const struct defect *d)
         free(uri);
     }
     if (*d->function)
-        json_object_set_new(
-            at, "logicalLocations",
-            json_pack("[{s:o,s:s}]", "fullyQualifiedName", json_bytes(d->function), "kind", "function"));
+        json_object_set_new(at, "logicalLocations",
+                            json_pack("[{s:o,s:s}]", "fullyQualifiedName", json_bytes(d->function),
+                                      "kind", "function"));
     return at;
 }
 
@@ -80,13 +80,12 @@ static json_t *result_of(const struct output *o, const struct defect *d)
     char *text = str_fmt("%s in %s (%s), entered through %s; found by %s after %.0f s; %s",
                          d->fault, *d->function ? d->function : "unknown code", weakness,
                          *d->entry ? d->entry : "an unknown function", d->found_by,
-                         (double)d->first_seen_ns / 1e9,
-                         d->confirmed ? defect_sure(d) : d->why);
-    json_t *r = json_pack("{s:s,s:s,s:{s:o},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId",
-                          rule_of(d, id), "level", d->confirmed ? "error" : "warning", "message",
-                          "text", json_bytes(text), "locations", location_of(d), "partialFingerprints",
-                          "carolBucket/v1", d->id, "properties", "class", defect_class(d),
-                          "confirmed", d->confirmed, "inputs", (json_int_t)d->inputs);
+                         (double)d->first_seen_ns / 1e9, d->confirmed ? defect_sure(d) : d->why);
+    json_t *r = json_pack(
+        "{s:s,s:s,s:{s:o},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId", rule_of(d, id), "level",
+        d->confirmed ? "error" : "warning", "message", "text", json_bytes(text), "locations",
+        location_of(d), "partialFingerprints", "carolBucket/v1", d->id, "properties", "class",
+        defect_class(d), "confirmed", d->confirmed, "inputs", (json_int_t)d->inputs);
     if (d->cwe) {
         json_object_set_new(r, "taxa",
                             json_pack("[{s:o,s:{s:s}}]", "id", json_sprintf("%d", d->cwe),

@@ -219,8 +219,8 @@ int output_report(const struct output *o, const struct defect *d, const char *st
                    "record.\n\n",
                    (long long)d->worst);
     if (stack)
-        buf_printf(b, "```\n%.*s\n```\n",
-                   (int)(strlen(stack) < 6000 ? strlen(stack) : 6000), stack);
+        buf_printf(b, "```\n%.*s\n```\n", (int)(strlen(stack) < 6000 ? strlen(stack) : 6000),
+                   stack);
     add_builds(o, b);
     buf_str(b, "\n## Where the input comes from\n\n");
     return output_lineage(o, d->best, b, e);
