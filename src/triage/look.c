@@ -284,9 +284,7 @@ static void on_shot(void *arg, struct shot *s)
     struct look *k = arg;
     enum family was = k->now;
     if (!s->ran) {
-        char *why = str_fmt("the %s build cannot be run: %s", family_name(was), s->why);
-        broken(k, why);
-        free(why);
+        broken(k, s->why);
         return;
     }
     count(k, s);

@@ -109,8 +109,8 @@ static int add_row(void *arg, const struct store_triage *r, const struct store_c
     struct triage *t = arg;
     (void)e;
     struct item *i = find_item(t, c->id);
-    if (!i || strcmp(r->build, lab_builds(t->lab)) != 0)
-        return 0;
+    if (!i || strcmp(r->build, lab_builds(t->lab)) != 0 || r->outcome == TRIAGE_BROKEN)
+        return 0; /* what could not be run may run now */
     i->done = true;
     i->outcome = r->outcome;
     i->tried = r->plain_runs > 0 || *r->why;

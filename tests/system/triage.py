@@ -263,6 +263,29 @@ def bad_input(out):
     TAP.ok(code == 2 and "neither an asan nor a plain build" in text, "without any build: refused with what to do", text)
 
 
+def symboliser():
+    """One that ends while it is asked: another takes its place; when all do, no defect gets a wrong bucket."""
+    out, tool, mark = TEMP / "symboliser", TEMP / "symboliser.sh", TEMP / "ended"
+    shutil.copytree(OUT, out)
+    with sqlite3.connect(out / "carol.db") as db:
+        db.execute("DELETE FROM crashes WHERE hang OR name <> 'planted' OR substr(data, 1, 2) <> CAST('%n' AS BLOB)")
+        db.execute("DELETE FROM triage")
+        db.execute("DELETE FROM minimised")
+    want = [d["id"] for d in defects()["defects"] if d["function"] == PLANTED["n"][0]]
+    tool.write_text("#!/bin/sh\nread line\nexit 1\n")
+    tool.chmod(0o755)
+    env = {"ASAN_SYMBOLIZER_PATH": str(tool)}
+    code, text = triage("-q", "--minimise-time", "0", out=out, env=env)
+    d = defects(out)
+    TAP.ok(code == 0 and not d["defects"] + d["unconfirmed"] and d["broken"] >= 3 and "could not be run" in text,
+           "a symboliser that always ends gives no bucket", f"{code} {text}{d}")
+    tool.write_text(f'#!/bin/sh\nmkdir {mark} 2>/dev/null && read line && exit 1\nexec {shutil.which("llvm-symbolizer-19")} "$@"\n')
+    code, text = triage("-q", "--minimise-time", "0", out=out, env=env)
+    d = defects(out)
+    TAP.ok(code == 0 and mark.exists() and [x["id"] for x in d["defects"]] == want and not d["broken"] and "llvm-symbolizer ended" in text,
+           "one that ends once is started again, and what could not be run is", f"{code} {text}{want}")
+
+
 def empty():
     """No crash at all, and a program with arguments."""
     main = TEMP / "main.c"
@@ -296,6 +319,7 @@ def main():
     publish()
     hook()
     bad_input(killed())
+    symboliser()
     empty()
     TAP.ok(not CAROL.survivors(), "no process is left")
     TAP.tidy(TEMP)
