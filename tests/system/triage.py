@@ -26,6 +26,7 @@ TEMP = Path(tempfile.mkdtemp(prefix="carol-triage-"))
 TAP = Tap()
 SOURCE = ROOT / "tests/system/targets/faults.c"
 BUILD, OUT = TEMP / "build", TEMP / "out"
+LAST_HANGS = 3  # that the end of a campaign runs again
 PLANTED = {}  # letter -> (function, line, fault, cwe, class, how)
 SCHEMA = ("@microsoft/jest-sarif@1.0.0-beta.0", "package/lib/schemas/sarif-2.1.0-rtm.5.json",
           "2d99159ae54a3eea97f81781cff48780548657c35949f4b7f25e99a2ba4de4f8")
@@ -84,7 +85,7 @@ def campaign():
            "the last screen lists them with the command that reproduces each", text)
     status = CAROL.json("status", "--json", OUT)
     TAP.ok(len(status["defects"]) >= 3 and status["fuzzers"]["aflpp"]["defects"] == len(status["defects"]) and
-           status["untriaged"] == 0, "status shows them, by whom and when", status)
+           status["untriaged"] == max(0, status["hangs"] - LAST_HANGS), "status shows them, by whom and when", status)
     TAP.ok(all(d["found_by"] == "aflpp" and 0 < d["first_seen_s"] < 60 for d in status["defects"]), "by aflpp", status)
     code, text = CAROL.run("replay", OUT)
     TAP.ok(code == 0 and re.search(r"^(\d+) decisions, \1 come out exactly", text, re.M), "the journal replays exactly", text)
