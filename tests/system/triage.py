@@ -285,6 +285,11 @@ def symboliser():
     d = defects(out)
     TAP.ok(code == 0 and mark.exists() and [x["id"] for x in d["defects"]] == want and not d["broken"] and "llvm-symbolizer ended" in text,
            "one that ends once is started again, and what could not be run is", f"{code} {text}{want}")
+    with sqlite3.connect(out / "carol.db") as db:
+        db.execute("UPDATE crashes SET data = NULL")
+    code, text = triage("-q", "--minimise-time", "1s", out=out)
+    TAP.ok(code == 0 and "is not minimised" in text and [x["id"] for x in defects(out)["defects"]] == want,
+           "a defect whose input is lost is not minimised, and stays", text)
 
 
 def empty():
