@@ -14,6 +14,8 @@ char *str_fmt(const char *fmt, ...) CAROL_PRINTF(1, 2);
 char *str_shell(const char *s);
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
+/* Bytes of the UTF-8 character at s; 0: it is none. */
+size_t str_utf8(const char *s);
 
 /* A list of strings that owns its items and is always NULL-terminated (usable as argv). */
 struct strv {

@@ -117,6 +117,7 @@ static void call_hook(const char *command, const struct triaged *t, const char *
     }
     pid_t pid = fork();
     if (pid == 0) {
+        signal(SIGPIPE, SIG_DFL); /* triage_campaign ignores it */
         dup2(in[0], STDIN_FILENO);
         close(in[0]);
         close(in[1]);
@@ -146,7 +147,6 @@ static int call_hooks(struct triaged *t, const char *command, struct err *e)
 {
     json_t *all = output_json(&t->out);
     int rc = 0;
-    signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; rc == 0 && i < t->d.n; i++) {
         const struct defect *d = &t->d.v[i];
         char *key = str_fmt("triage.told.%s", d->id), *told = NULL;

@@ -221,6 +221,7 @@ int triage_campaign(struct triaged *t, const struct triage_args *a, struct err *
 {
     *t = (struct triaged){0};
     struct store_totals all;
+    signal(SIGPIPE, SIG_IGN); /* a symboliser or a hook that ends is no reason to */
     int rc = open_campaign(t, a, e);
     if (rc == 0)
         rc = store_totals(t->store, &all, e);

@@ -2,29 +2,17 @@
 #include "report/html.h"
 
 #include "base/die.h"
+#include "base/str.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at s; 0: it is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-    if (s[0] > 0xf4 || (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
-}
-
 void html_text(struct buf *out, const char *s)
 {
     for (size_t n; *s; s += n ? n : 1) {
-        n = utf8_length((const unsigned char *)s);
+        n = str_utf8(s);
         if (n == 0 || (n == 1 && (*s == 127 || (*s > 0 && *s < 32 && *s != '\n' && *s != '\t'))))
             buf_str(out, "\xef\xbf\xbd");
         else if (*s == '&')

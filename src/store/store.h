@@ -330,7 +330,8 @@ CAROL_MUST_CHECK int store_crash_get(struct store *s, int64_t id, store_crash_fn
 CAROL_MUST_CHECK int store_crash_known(struct store *s, int64_t seed, bool *known, struct err *e);
 
 /* --- triage ----------------------------------------------------------------------------------- */
-/* What came of a crash or hang when it was run again.  One row per crash, in place of an earlier one; the one
+/* What came of a crash or hang when it was run again.  One row per crash, in place of one of other builds, one that
+ * says it could not be run, or one that nobody tried to confirm; else the row that is there stays.  It is the one
  * kind of row that a second writer may write (STORE_TRIAGE).  src/triage knows what it means. */
 enum triage_outcome {
     TRIAGE_NONE = 0,
@@ -360,7 +361,7 @@ struct store_triage {
     const char *report; /* the sanitizer's, symbolised and cut; NULL in store_triage_rows */
 };
 CAROL_MUST_CHECK int store_triage_put(struct store *s, const struct store_triage *t, struct err *e);
-/* Only the counts of runs and the remark of a row that is there, from t; its CPU time is added. */
+/* Only the counts of runs and the remark of a row of this build that is there, from t; its CPU time is added. */
 CAROL_MUST_CHECK int store_triage_confirm(struct store *s, const struct store_triage *t,
                                           struct err *e);
 /* Every crash that has a row, in order of their numbers; the crash without its bytes. */

@@ -16,14 +16,26 @@ static const char *text_or_empty(const char *s)
     return s ? s : "";
 }
 
+/* What was confirmed stays: the campaign and `carol triage` may look at one crash at the same time. */
 static int put(struct store *s, const struct store_triage *t, struct err *e)
 {
     struct query q;
     int rc = db_query(s, &q,
-                      "INSERT OR REPLACE INTO triage(crash, build, outcome, defect, function, file,"
+                      "INSERT INTO triage(crash, build, outcome, defect, function, file,"
                       " line, fault, entry, access, bytes, address, cwe, withheld, asan_runs,"
                       " asan_hits, plain_runs, plain_hits, plain_signal, cpu_us, why, report)"
-                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                      " ON CONFLICT(crash) DO UPDATE SET build = excluded.build,"
+                      " outcome = excluded.outcome, defect = excluded.defect,"
+                      " function = excluded.function, file = excluded.file, line = excluded.line,"
+                      " fault = excluded.fault, entry = excluded.entry, access = excluded.access,"
+                      " bytes = excluded.bytes, address = excluded.address, cwe = excluded.cwe,"
+                      " withheld = excluded.withheld, asan_runs = excluded.asan_runs,"
+                      " asan_hits = excluded.asan_hits, plain_runs = excluded.plain_runs,"
+                      " plain_hits = excluded.plain_hits, plain_signal = excluded.plain_signal,"
+                      " cpu_us = excluded.cpu_us, why = excluded.why, report = excluded.report"
+                      " WHERE triage.build <> excluded.build OR triage.outcome = 6"
+                      " OR (triage.plain_runs = 0 AND triage.why = '')",
                       e);
     if (rc < 0)
         return rc;
@@ -64,7 +76,8 @@ static int confirm(struct store *s, const struct store_triage *t, struct err *e)
     int rc =
         db_query(s, &q,
                  "UPDATE triage SET asan_runs = ?, asan_hits = ?, plain_runs = ?, plain_hits = ?,"
-                 " plain_signal = ?, cpu_us = cpu_us + ?, why = ? WHERE crash = ?",
+                 " plain_signal = ?, cpu_us = cpu_us + ?, why = ?"
+                 " WHERE crash = ? AND build = ?",
                  e);
     if (rc < 0)
         return rc;
@@ -76,6 +89,7 @@ static int confirm(struct store *s, const struct store_triage *t, struct err *e)
     db_bind_int(&q, t->cpu_us);
     db_bind_text(&q, text_or_empty(t->why));
     db_bind_int(&q, t->crash);
+    db_bind_text(&q, text_or_empty(t->build));
     return db_run(&q, e);
 }
 

@@ -3,12 +3,18 @@
 
 #include "base/die.h"
 #include "base/str.h"
+#include "journal/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct fold {
+bool is_confirmed(enum triage_outcome outcome, int plain_runs, int plain_hits)
+{
+    return plain_runs >= (outcome == TRIAGE_HANG ? 1 : CONFIRM_RUNS) && plain_hits == plain_runs;
+}
+
+struct folding {
     struct defects *d;
     size_t cap;
     struct strv arms;
@@ -21,7 +27,7 @@ static void replace(char **field, const char *text)
     *field = xstrdup(text);
 }
 
-static struct defect *bucket(struct fold *f, const char *id)
+static struct defect *bucket(struct folding *f, const char *id)
 {
     struct defects *d = f->d;
     for (size_t i = 0; i < d->n; i++)
@@ -69,7 +75,7 @@ static void take_worst(struct defect *x, const struct store_triage *t)
 /* The one to show: it fails more often, or as often and is smaller. */
 static void take_best(struct defect *x, const struct store_triage *t, const struct store_crash *c)
 {
-    bool sure = t->plain_runs == CONFIRM_RUNS && t->plain_hits == t->plain_runs;
+    bool sure = is_confirmed(t->outcome, t->plain_runs, t->plain_hits);
     if (x->best && (x->plain_hits > t->plain_hits ||
                     (x->plain_hits == t->plain_hits && x->plain_runs >= t->plain_runs &&
                      x->best_size <= c->size)))
@@ -85,7 +91,7 @@ static void take_best(struct defect *x, const struct store_triage *t, const stru
     replace(&x->why, sure ? "" : t->why);
 }
 
-static void take_finder(struct fold *f, struct defect *x, const struct store_crash *c)
+static void take_finder(struct folding *f, struct defect *x, const struct store_crash *c)
 {
     bool known = c->arm >= 0 && (size_t)c->arm < f->arms.n && c->arm < CONTEXT_MAX_ARMS;
     if (known)
@@ -101,7 +107,7 @@ static int take_row(void *arg, const struct store_triage *t, const struct store_
                     struct err *e)
 {
     (void)e;
-    struct fold *f = arg;
+    struct folding *f = arg;
     if (strcmp(t->build, f->build) != 0)
         return 0;
     f->d->rows++;
@@ -120,7 +126,7 @@ static int take_row(void *arg, const struct store_triage *t, const struct store_
 static int take_minimised(void *arg, const struct store_minimised *m, struct err *e)
 {
     (void)e;
-    struct fold *f = arg;
+    struct folding *f = arg;
     for (size_t i = 0; strcmp(m->build, f->build) == 0 && i < f->d->n; i++)
         if (strcmp(f->d->v[i].id, m->defect) == 0) {
             f->d->v[i].minimised = true;
@@ -142,7 +148,7 @@ static int in_order(const void *a, const void *b)
 int defects_load(struct defects *d, struct store *s, struct err *e)
 {
     *d = (struct defects){0};
-    struct fold f = {.d = d};
+    struct folding f = {.d = d};
     struct store_totals all = {0};
     char *roster = NULL;
     int rc = store_get(s, "triage.build", &f.build, e);
@@ -150,10 +156,11 @@ int defects_load(struct defects *d, struct store *s, struct err *e)
         rc = store_get(s, "fuzzers", &roster, e);
     if (roster)
         strv_split(&f.arms, roster, ',');
-    if (rc == 0)
-        rc = store_totals(s, &all, e);
     if (rc == 0 && f.build)
         rc = store_triage_rows(s, take_row, &f, e);
+    if (rc ==
+        0) /* after the rows: a campaign that runs adds crashes, never fewer than have a row */
+        rc = store_totals(s, &all, e);
     if (rc == 0 && f.build)
         rc = store_minimised(s, take_minimised, &f, e);
     for (size_t i = 0; i < d->n; i++)
@@ -192,6 +199,12 @@ const struct defect *defects_find(const struct defects *d, const char *id)
 const char *defect_class(const struct defect *d)
 {
     return d->withheld ? "withheld" : "crash";
+}
+
+const char *defect_sure(const struct defect *d)
+{
+    return d->outcome == TRIAGE_HANG ? "does not end in ten times the limit, without a sanitizer"
+                                     : "fails in 5 of 5 runs without a sanitizer";
 }
 
 /* The names of those that triage gives, in the words of the paper's table where it has them. */
@@ -248,7 +261,7 @@ char *defect_weakness(const struct defect *d)
 
 static json_t *text_or_null(const char *s)
 {
-    return s && *s ? json_string(s) : json_null();
+    return s && *s ? json_bytes(s) : json_null();
 }
 
 static json_t *defect_json(const struct defect *d, const char *out)
@@ -258,12 +271,12 @@ static json_t *defect_json(const struct defect *d, const char *out)
     if (d->cwe)
         snprintf(cwe, sizeof cwe, "CWE-%d", d->cwe);
     json_t *o =
-        json_pack("{s:s,s:o,s:o,s:i,s:s,s:o,s:o,s:s,s:b,s:s,s:f,s:I,s:o}", "id", d->id, "function",
+        json_pack("{s:s,s:o,s:o,s:i,s:o,s:o,s:o,s:s,s:b,s:s,s:f,s:I,s:o}", "id", d->id, "function",
                   text_or_null(d->function), "file", text_or_null(d->file), "line", d->line,
-                  "fault", d->fault, "entry", text_or_null(d->entry), "cwe", text_or_null(cwe),
-                  "class", defect_class(d), "confirmed", d->confirmed, "found_by", d->found_by,
-                  "first_seen_s", (double)d->first_seen_ns / 1e9, "inputs", (json_int_t)d->inputs,
-                  "minimised", text_or_null(path));
+                  "fault", json_bytes(d->fault), "entry", text_or_null(d->entry), "cwe",
+                  text_or_null(cwe), "class", defect_class(d), "confirmed", d->confirmed,
+                  "found_by", d->found_by, "first_seen_s", (double)d->first_seen_ns / 1e9, "inputs",
+                  (json_int_t)d->inputs, "minimised", text_or_null(path));
     static const char *const kinds[] = {
         [TRIAGE_CRASH] = "crash", [TRIAGE_HANG] = "hang", [TRIAGE_OOM] = "oom"};
     json_object_set_new(o, "kind", json_string(kinds[d->outcome]));

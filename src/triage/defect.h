@@ -18,6 +18,9 @@
 
 #define CONFIRM_RUNS 5 /* so many on the plain build, and all of them must fail */
 
+/* Do these runs of the plain build confirm it?  Of a hang one does, which takes ten times the limit. */
+bool is_confirmed(enum triage_outcome outcome, int plain_runs, int plain_hits);
+
 struct defect {
     char id[17]; /* the same in every campaign: a hash of function, file, line, fault and entry */
     enum triage_outcome outcome; /* crash, hang or out of memory */
@@ -57,6 +60,8 @@ void defects_free(struct defects *d);
 const struct defect *defects_find(const struct defects *d, const char *id);
 
 const char *defect_class(const struct defect *d); /* crash, withheld */
+/* How a confirmed one fails, in words: "fails in 5 of 5 runs without a sanitizer". */
+const char *defect_sure(const struct defect *d);
 /* "CWE-125 out-of-bounds read"; free it. */
 char *defect_weakness(const struct defect *d);
 const char *cwe_name(int cwe); /* "out-of-bounds read"; "" for one that triage does not give */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RULES "1" /* changes when the parser or the buckets do: then everything is done again */
+#define RULES "2" /* changes when the parser or the buckets do: then everything is done again */
 #define LIMITS 10 /* time limits of the campaign that a run may take */
 #define LEAST_MS 5000
 
@@ -160,6 +160,12 @@ static void on_symbols(void *arg, const char *text, size_t len)
 {
     struct pending *p = arg;
     struct shot *s = &p->shot;
+    if (!text) {
+        s->ran = s->hit = false;
+        snprintf(s->why, sizeof s->why, "llvm-symbolizer ends or does not answer");
+        tell(p);
+        return;
+    }
     s->text = text;
     s->len = len;
     s->known = !s->late && report_parse(&s->r, text, len, s->signal);
@@ -180,7 +186,9 @@ static void on_run(void *arg, struct run_result *r)
                        .hit = r->begun && !r->late && r->signal != 0,
                        .text = "",
                        .r = {.access = ""}};
-    snprintf(s->why, sizeof s->why, "%s", r->why);
+    if (!r->begun)
+        snprintf(s->why, sizeof s->why, "the %s build cannot be run: %.200s",
+                 family_name(p->family), r->why);
     if (p->quick || !r->begun)
         tell(p);
     else

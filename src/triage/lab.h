@@ -45,7 +45,7 @@ struct shot_spec {
     bool quick;       /* only whether and how it ended: no symbols, no report */
 };
 struct shot {
-    bool ran; /* else `why` */
+    bool ran; /* and what it printed is known; else `why` */
     char why[256];
     bool hit;  /* it failed: killed by a signal, or a sanitizer complained */
     bool late; /* it was past its time, and is no hit for that */

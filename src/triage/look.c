@@ -245,8 +245,8 @@ static void hang_next(struct look *k, struct shot *s, enum family was)
         finish(k);
         return;
     }
-    if (first) { /* what never ends fails each time */
-        v->plain_hits = v->plain_runs = was == FAMILY_PLAIN ? CONFIRM_RUNS : 0;
+    if (first) { /* not to end is to fail */
+        v->plain_hits = v->plain_runs;
         v->plain_signal = 0;
         v->asan_runs = v->asan_hits = 0;
         if (was != FAMILY_PLAIN)
@@ -284,9 +284,7 @@ static void on_shot(void *arg, struct shot *s)
     struct look *k = arg;
     enum family was = k->now;
     if (!s->ran) {
-        char *why = str_fmt("the %s build cannot be run: %s", family_name(was), s->why);
-        broken(k, why);
-        free(why);
+        broken(k, s->why);
         return;
     }
     count(k, s);

@@ -3,6 +3,8 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/log.h"
+#include "base/str.h"
 #include "triage/lab.h"
 
 #include <stdlib.h>
@@ -35,9 +37,27 @@ struct file {
     const char *defect; /* of minimised inputs: whose; NULL: every */
 };
 
-static int write_crash(void *arg, const struct store_crash *c, struct err *e)
+static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
 {
-    return fs_write_quick(arg, c->data, c->size, e);
+    (void)e;
+    *(struct buf *)arg = (struct buf)BUF_INIT(c->size + 1);
+    buf_add(arg, c->data, c->size);
+    return 0;
+}
+
+/* One whose bytes are lost is said; the rest of the report is worth having. */
+static int write_original(const struct output *o, const struct defect *d, const char *path,
+                          struct err *e)
+{
+    struct buf b = BUF_INIT(1);
+    struct err why = {0};
+    int rc = 0;
+    if (store_crash_get(o->store, d->best, keep_bytes, &b, &why) < 0)
+        log_warn("defect %s has no input: %s", d->id, why.msg);
+    else
+        rc = fs_write_quick(path, b.p ? b.p : "", b.len, e);
+    buf_free(&b);
+    return rc;
 }
 
 static int write_minimised(void *arg, const struct store_minimised *m, struct err *e)
@@ -51,7 +71,7 @@ static int write_inputs(const struct output *o, const struct defect *d, const ch
 {
     char *original = fs_join(folder, "original"), *small = fs_join(folder, "minimised");
     struct file f = {.path = small, .defect = d->id};
-    int rc = store_crash_get(o->store, d->best, write_crash, original, e);
+    int rc = write_original(o, d, original, e);
     if (rc == 0 && d->minimised)
         rc = store_minimised(o->store, write_minimised, &f, e);
     free(original);
@@ -131,10 +151,34 @@ static int write_json(const struct output *o, const char *name, json_t *json, st
     return rc;
 }
 
+static bool is_id(const char *name)
+{
+    return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
+}
+
+/* Folders of earlier runs: of what is no defect any more, or may not be told. */
+static int remove_old(const struct output *o, struct err *e)
+{
+    struct strv names = {0};
+    int rc = fs_list(o->dir, &names, e);
+    for (size_t i = 0; rc == 0 && i < names.n; i++) {
+        const struct defect *d = defects_find(o->d, names.v[i]);
+        if (!is_id(names.v[i]) || (d && is_told(o, d)))
+            continue;
+        char *path = fs_join(o->dir, names.v[i]);
+        rc = fs_remove_tree(path, e);
+        free(path);
+    }
+    strv_free(&names);
+    return rc;
+}
+
 int output_write(const struct output *o, struct err *e)
 {
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     int rc = fs_mkdirs(o->dir, e);
+    if (rc == 0)
+        rc = remove_old(o, e);
     for (size_t i = 0; rc == 0 && i < o->d->n; i++)
         if (is_told(o, &o->d->v[i]))
             rc = write_defect(o, &o->d->v[i], e);

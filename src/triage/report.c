@@ -296,13 +296,23 @@ static const char *find_header(const char *text, const struct fault **kind)
     return first;
 }
 
+/* A program may print anything: what is no text, and would make none of the files written about it, is replaced. */
+static char *as_text(const char *bytes, size_t len)
+{
+    char *text = xmalloc(len + 1);
+    for (size_t i = 0; i < len; i++)
+        text[i] = bytes[i] ? bytes[i] : ' ';
+    text[len] = '\0';
+    for (size_t i = 0, n; i < len; i += n ? n : 1)
+        if (!(n = str_utf8(text + i)))
+            text[i] = '?';
+    return text;
+}
+
 bool report_parse(struct report *r, const char *bytes, size_t len, int signal)
 {
     *r = (struct report){.access = ""};
-    char *text = xmalloc(len + 1);
-    for (size_t i = 0; i < len; i++)
-        text[i] = bytes[i] ? bytes[i] : ' '; /* a program may print anything */
-    text[len] = '\0';
+    char *text = as_text(bytes, len);
     const char *head = find_header(text, &r->kind), *error = after(text, ": runtime error: ");
     const char *at = NULL;
     if (error && (!head || error < head)) {
@@ -335,14 +345,21 @@ static size_t in_common(const struct stack *a, const struct stack *b)
     return n;
 }
 
+static void read_stack_of(struct stack *s, const char *bytes)
+{
+    char *text = as_text(bytes, strlen(bytes));
+    read_stack(s, text);
+    free(text);
+}
+
 void report_hang(struct report *r, const char *const *texts, size_t n)
 {
     *r = (struct report){.access = "", .kind = fault_named("hang")};
     struct stack *first = xcalloc(1, sizeof *first), *other = xcalloc(1, sizeof *other);
     if (n)
-        read_stack(first, texts[0]);
+        read_stack_of(first, texts[0]);
     for (size_t i = 1; i < n; i++) {
-        read_stack(other, texts[i]);
+        read_stack_of(other, texts[i]);
         size_t same = other->n ? in_common(first, other) : first->n;
         for (; first->n > same; first->n--) { /* the innermost go */
             frame_free(&first->f[0]);

@@ -2,6 +2,7 @@
 #include "triage/output.h"
 
 #include "base/str.h"
+#include "journal/json.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -67,9 +68,9 @@ static json_t *location_of(const struct defect *d)
         free(uri);
     }
     if (*d->function)
-        json_object_set_new(
-            at, "logicalLocations",
-            json_pack("[{s:s,s:s}]", "fullyQualifiedName", d->function, "kind", "function"));
+        json_object_set_new(at, "logicalLocations",
+                            json_pack("[{s:o,s:s}]", "fullyQualifiedName", json_bytes(d->function),
+                                      "kind", "function"));
     return at;
 }
 
@@ -79,13 +80,12 @@ static json_t *result_of(const struct output *o, const struct defect *d)
     char *text = str_fmt("%s in %s (%s), entered through %s; found by %s after %.0f s; %s",
                          d->fault, *d->function ? d->function : "unknown code", weakness,
                          *d->entry ? d->entry : "an unknown function", d->found_by,
-                         (double)d->first_seen_ns / 1e9,
-                         d->confirmed ? "fails 5 of 5 times without a sanitizer" : d->why);
-    json_t *r = json_pack("{s:s,s:s,s:{s:s},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId",
-                          rule_of(d, id), "level", d->confirmed ? "error" : "warning", "message",
-                          "text", text, "locations", location_of(d), "partialFingerprints",
-                          "carolBucket/v1", d->id, "properties", "class", defect_class(d),
-                          "confirmed", d->confirmed, "inputs", (json_int_t)d->inputs);
+                         (double)d->first_seen_ns / 1e9, d->confirmed ? defect_sure(d) : d->why);
+    json_t *r = json_pack(
+        "{s:s,s:s,s:{s:o},s:[o],s:{s:s},s:{s:s,s:b,s:I}}", "ruleId", rule_of(d, id), "level",
+        d->confirmed ? "error" : "warning", "message", "text", json_bytes(text), "locations",
+        location_of(d), "partialFingerprints", "carolBucket/v1", d->id, "properties", "class",
+        defect_class(d), "confirmed", d->confirmed, "inputs", (json_int_t)d->inputs);
     if (d->cwe) {
         json_object_set_new(r, "taxa",
                             json_pack("[{s:o,s:{s:s}}]", "id", json_sprintf("%d", d->cwe),
@@ -104,7 +104,7 @@ static json_t *taxonomy_of(const struct defects *d)
     bool seen[2000] = {false};
     for (size_t i = 0; i < d->n; i++) {
         int cwe = d->v[i].cwe;
-        if (!cwe || seen[cwe])
+        if (cwe <= 0 || cwe >= 2000 || seen[cwe]) /* from the record: any number */
             continue;
         seen[cwe] = true;
         json_array_append_new(taxa, json_pack("{s:o,s:{s:s}}", "id", json_sprintf("%d", cwe),

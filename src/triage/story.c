@@ -98,17 +98,21 @@ static void add_step(struct buf *out, const struct ancestor *a, const struct anc
 
 int output_lineage(const struct output *o, int64_t crash, struct buf *out, struct err *e)
 {
+    struct err why = {0};
     struct ancestor *chain = xcalloc(ANCESTORS, sizeof *chain);
     struct store_instance *all = NULL;
     size_t n = 0, n_all = 0;
     int rc = store_instances(o->store, &all, &n_all, e);
-    if (rc == 0)
-        rc = store_crash_get(o->store, crash, take_crash, &chain[n++], e);
-    while (rc == 0 && chain[n - 1].parent && n < ANCESTORS) {
+    if (rc == 0 && store_crash_get(o->store, crash, take_crash, &chain[n], &why) < 0)
+        buf_printf(out, "The input is lost: %s\n", why.msg);
+    else
+        n++;
+    while (rc == 0 && n && chain[n - 1].parent && n < ANCESTORS) {
         rc = store_seed_results(o->store, chain[n - 1].parent, take_seed, &chain[n], e);
         n += rc == 0;
     }
-    buf_str(out, "| | found | by | bytes | added | name |\n|---|---|---|---|---|---|\n");
+    if (n)
+        buf_str(out, "| | found | by | bytes | added | name |\n|---|---|---|---|---|---|\n");
     for (size_t i = n; rc == 0 && i-- > 0;)
         add_step(out, &chain[i], i + 1 < n ? &chain[i + 1] : NULL,
                  fuzzer_of(all, n_all, chain[i].instance), i == 0);
@@ -132,7 +136,7 @@ static void add_facts(const struct output *o, const struct defect *d, struct buf
     char *weakness = defect_weakness(d), *at = str_fmt("%s:%d", d->file, d->line);
     char *access = str_fmt("%s%s%s", d->access, d->bytes ? " of " : "", d->bytes ? "" : "");
     char *bytes = d->bytes ? str_fmt("%s%lld bytes", access, (long long)d->bytes) : xstrdup(access);
-    char *sure = d->confirmed ? xstrdup("yes: fails in 5 of 5 runs without a sanitizer")
+    char *sure = d->confirmed ? str_fmt("yes: %s", defect_sure(d))
                               : str_fmt("no: %s", *d->why ? d->why : "not tried yet");
     char *seen =
         str_fmt("%.0f s after the start, by %s; %llu inputs since", (double)d->first_seen_ns / 1e9,
@@ -208,9 +212,16 @@ int output_report(const struct output *o, const struct defect *d, const char *st
     add_facts(o, d, b);
     add_commands(o, d, b);
     if (stack)
-        buf_printf(b, "\n## What the sanitizer says\n\n```\n%.*s\n```\n",
-                   (int)(strlen(stack) < 6000 ? strlen(stack) : 6000), stack);
+        buf_str(b, "\n## What the sanitizer says\n\n");
+    if (stack && d->worst != d->best)
+        buf_printf(b,
+                   "In the worst run, which is of another input than `original`: crash %lld of the "
+                   "record.\n\n",
+                   (long long)d->worst);
+    if (stack)
+        buf_printf(b, "```\n%.*s\n```\n", (int)(strlen(stack) < 6000 ? strlen(stack) : 6000),
+                   stack);
     add_builds(o, b);
     buf_str(b, "\n## Where the input comes from\n\n");
-    return output_lineage(o, d->first, b, e);
+    return output_lineage(o, d->best, b, e);
 }

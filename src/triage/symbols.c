@@ -18,12 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATIENCE_NS                                                                                \
     (60 * NS_PER_S)      /* reading the debug information of a large program takes a while */
 #define FRAMES_ASKED 400 /* of one report */
 #define SLOTS 16384      /* of the table of answers */
+#define WARNINGS 3
 
 struct answer {
     char *module;
@@ -38,16 +40,19 @@ struct waiting {
     symbols_done_fn *done;
     void *arg;
     uint64_t until; /* the question whose answer it waits for */
+    bool again;     /* its questions were put to a second process already */
+    bool failed;    /* which ended, too */
     struct waiting *next;
 };
 
 struct symbols {
     struct loop *loop;
+    char *program, *cwd;
     struct cage cage;
     bool runs;
     int in, out;
     struct buf ask, got; /* not yet written, not yet understood */
-    uint64_t asked, answered;
+    uint64_t asked, answered, ended;
     struct answer **order; /* of the questions, a ring would do; freed with the table */
     size_t order_cap;
     struct answer *table[SLOTS];
@@ -149,8 +154,9 @@ static void rewrite(struct symbols *s, const struct waiting *w, struct buf *out)
 static void finish(struct symbols *s, struct waiting *w)
 {
     struct buf out = BUF_INIT(BUF_TEXT_MAX);
-    rewrite(s, w, &out);
-    w->done(w->arg, out.p ? out.p : "", out.len);
+    if (!w->failed)
+        rewrite(s, w, &out);
+    w->done(w->arg, w->failed ? NULL : out.p ? out.p : "", out.len);
     buf_free(&out);
     free(w->text);
     free(w);
@@ -158,7 +164,7 @@ static void finish(struct symbols *s, struct waiting *w)
 
 static void finish_those_ready(struct symbols *s)
 {
-    while (s->first && (s->first->until <= s->answered || !s->runs)) {
+    while (s->first && s->first->until <= s->answered) {
         struct waiting *w = s->first;
         s->first = w->next;
         if (!s->first)
@@ -172,13 +178,11 @@ static void finish_those_ready(struct symbols *s)
 
 /* --- the process -------------------------------------------------------------------------------- */
 
-static void give_up(struct symbols *s, const char *why)
+static void end(struct symbols *s)
 {
     struct cage_end end;
     if (!s->runs)
         return;
-    if (why)
-        log_warn("llvm-symbolizer %s: reports go on without functions and lines", why);
     s->runs = false;
     loop_unwatch(s->loop, s->in);
     loop_unwatch(s->loop, s->out);
@@ -188,26 +192,30 @@ static void give_up(struct symbols *s, const char *why)
     cage_reap(&s->cage, &end);
 }
 
+static void lost(struct symbols *s, const char *why);
+static void on_writable(void *arg, uint32_t events);
+
 static void write_more(struct symbols *s)
 {
     struct err e = {0};
-    while (s->ask.len) {
-        ssize_t n = write(s->in, s->ask.p, s->ask.len);
-        if (n <= 0)
-            break;
+    ssize_t n = 0;
+    while (s->ask.len && (n = write(s->in, s->ask.p, s->ask.len)) > 0) {
         memmove(s->ask.p, s->ask.p + n, s->ask.len - (size_t)n);
         s->ask.len -= (size_t)n;
     }
-    (void)e;
+    bool broken = n < 0 && errno != EAGAIN && errno != EINTR;
+    loop_unwatch(s->loop, s->in);
+    if (broken)
+        lost(s, "ended");
+    else if (s->ask.len && loop_watch(s->loop, s->in, EPOLLOUT, on_writable, s, &e) < 0)
+        lost(s, e.msg);
 }
 
 static void on_writable(void *arg, uint32_t events)
 {
-    struct symbols *s = arg;
     (void)events;
-    write_more(s);
-    if (!s->ask.len)
-        loop_unwatch(s->loop, s->in);
+    write_more(arg);
+    finish_those_ready(arg);
 }
 
 static void on_answer(void *arg, uint32_t events)
@@ -218,7 +226,7 @@ static void on_answer(void *arg, uint32_t events)
     ssize_t n = room ? read(s->out, room, 65536) : 0;
     if (n <= 0) {
         if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-            give_up(s, "ended");
+            lost(s, "ended");
             finish_those_ready(s);
         }
         return;
@@ -240,31 +248,42 @@ static void on_answer(void *arg, uint32_t events)
 static void on_no_patience(void *arg)
 {
     struct symbols *s = arg;
-    give_up(s, "does not answer");
+    lost(s, "does not answer");
     finish_those_ready(s);
 }
 
-static int start(struct symbols *s, const char *program, const char *cwd, struct err *e)
+static void close_pipe(int p[2])
 {
-    const char *argv[] = {program, "--output-style=JSON", "--inlines", "--demangle", NULL};
+    for (int i = 0; i < 2; i++)
+        if (p[i] >= 0)
+            close(p[i]);
+}
+
+static int start(struct symbols *s, struct err *e)
+{
+    const char *argv[] = {s->program, "--output-style=JSON", "--inlines", "--demangle", NULL};
     int in[2] = {-1, -1}, out[2] = {-1, -1}, rc = 0;
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
         rc = err_sys(e, "cannot make pipes");
+    if (rc == 0 &&
+        (fcntl(in[1], F_SETFL, O_NONBLOCK) < 0 || fcntl(out[0], F_SETFL, O_NONBLOCK) < 0))
+        rc = err_sys(e, "cannot set up pipes");
+    struct cage_opts o = {.argv = argv, .in = in[0], .out = out[1], .cwd = s->cwd, .cpu = -1};
     if (rc == 0)
-        rc = cage_start(
-            &s->cage,
-            &(struct cage_opts){.argv = argv, .in = in[0], .out = out[1], .cwd = cwd, .cpu = -1},
-            e);
-    s->runs = rc == 0;
-    s->in = in[1];
-    s->out = out[0];
+        rc = cage_start(&s->cage, &o, e);
+    if (rc < 0) {
+        close_pipe(in);
+        close_pipe(out);
+        return rc;
+    }
     close(in[0]);
     close(out[1]);
-    if (rc == 0 &&
-        (fcntl(s->in, F_SETFL, O_NONBLOCK) < 0 || fcntl(s->out, F_SETFL, O_NONBLOCK) < 0))
-        rc = err_sys(e, "cannot set up pipes");
-    if (rc == 0)
-        rc = loop_watch(s->loop, s->out, EPOLLIN, on_answer, s, e);
+    s->runs = true;
+    s->in = in[1];
+    s->out = out[0];
+    rc = loop_watch(s->loop, s->out, EPOLLIN, on_answer, s, e);
+    if (rc < 0)
+        end(s);
     return rc;
 }
 
@@ -276,13 +295,16 @@ struct symbols *symbols_new(struct loop *l, const char *cwd)
         return NULL;
     struct symbols *s = xcalloc(1, sizeof *s);
     s->loop = l;
+    s->program = program;
+    s->cwd = xstrdup(cwd);
     s->ask = s->got = (struct buf)BUF_INIT(BUF_TEXT_MAX);
     s->last = &s->first;
     s->patience = (struct timer){.fn = on_no_patience, .arg = s};
-    if (start(s, program, cwd, &e) < 0)
-        log_warn("%s: reports go on without functions and lines", e.msg);
-    free(program);
-    return s;
+    if (start(s, &e) == 0)
+        return s;
+    log_warn("%s: reports go on without functions and lines", e.msg);
+    symbols_free(s);
+    return NULL;
 }
 
 /* --- questions ---------------------------------------------------------------------------------- */
@@ -290,7 +312,10 @@ struct symbols *symbols_new(struct loop *l, const char *cwd)
 static void ask(struct symbols *s, const struct frame *f)
 {
     struct answer **p = slot_of(s, f->module, f->offset);
+    struct stat st;
     if (*p || strchr(f->module, '"') || strchr(f->module, '\n'))
+        return;
+    if (stat(f->module, &st) < 0 || !S_ISREG(st.st_mode)) /* a pipe would make it wait for ever */
         return;
     struct answer *a = *p = xcalloc(1, sizeof *a);
     *a = (struct answer){.module = xstrdup(f->module), .offset = f->offset};
@@ -318,25 +343,68 @@ static void ask_all(struct symbols *s, const char *text, size_t len)
     }
 }
 
-void symbols_fill(struct symbols *s, const char *text, size_t len, symbols_done_fn *done, void *arg)
+/* To the process there is, or a new one; where there is none to be had, it failed. */
+static void put_questions(struct symbols *s, struct waiting *w)
 {
     struct err e = {0};
+    w->until = 0;
+    if (!s->runs && start(s, &e) < 0) {
+        log_warn("%s: a report stays without functions and lines", e.msg);
+        w->failed = true;
+        return;
+    }
+    ask_all(s, w->text, w->len);
+    w->until = s->asked;
+}
+
+/* Forget what was asked and not answered, so that it is asked again. */
+static void forget_questions(struct symbols *s)
+{
+    for (uint64_t i = s->answered; i < s->asked; i++) {
+        struct answer *a = s->order[i], **p = slot_of(s, a->module, a->offset);
+        *p = a->next;
+        free(a->module);
+        free(a);
+    }
+    s->asked = s->answered = 0;
+    s->ask.len = s->got.len = 0;
+}
+
+/* The process is of no use any more: what waits for it is asked once again of another. */
+static void lost(struct symbols *s, const char *why)
+{
+    if (s->ended++ < WARNINGS)
+        log_warn("llvm-symbolizer %s; another is started", why);
+    end(s);
+    for (struct waiting *w = s->first; w; w = w->next)
+        w->until = w->until > s->answered;
+    forget_questions(s);
+    for (struct waiting *w = s->first; w; w = w->next) {
+        if (!w->until)
+            continue;
+        w->failed = w->again;
+        w->again = true;
+        w->until = 0;
+        if (!w->failed)
+            put_questions(s, w);
+    }
+    if (s->ask.len)
+        write_more(s);
+}
+
+void symbols_fill(struct symbols *s, const char *text, size_t len, symbols_done_fn *done, void *arg)
+{
     if (!s) {
         done(arg, text, len);
         return;
     }
-    if (s->runs)
-        ask_all(s, text, len);
     struct waiting *w = xcalloc(1, sizeof *w);
-    *w = (struct waiting){
-        .text = xmemdup(text, len), .len = len, .done = done, .arg = arg, .until = s->asked};
+    *w = (struct waiting){.text = xmemdup(text, len), .len = len, .done = done, .arg = arg};
+    put_questions(s, w);
     *s->last = w;
     s->last = &w->next;
-    if (s->runs && s->ask.len) {
+    if (s->ask.len)
         write_more(s);
-        if (s->ask.len && loop_watch(s->loop, s->in, EPOLLOUT, on_writable, s, &e) < 0)
-            give_up(s, e.msg);
-    }
     finish_those_ready(s);
 }
 
@@ -367,7 +435,7 @@ void symbols_free(struct symbols *s)
 {
     if (!s)
         return;
-    give_up(s, NULL);
+    end(s);
     loop_timer_clear(s->loop, &s->patience);
     while (s->first) {
         struct waiting *w = s->first;
@@ -384,6 +452,8 @@ void symbols_free(struct symbols *s)
             free(a);
         }
     free(s->order);
+    free(s->program);
+    free(s->cwd);
     buf_free(&s->ask);
     buf_free(&s->got);
     free(s);

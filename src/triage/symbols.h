@@ -3,11 +3,12 @@
  * A sanitizer that symbolises its own report starts llvm-symbolizer anew each time, which reads the program's debug
  * information again.  Here one such process serves all reports, and each address is asked for once.
  *
- *     struct symbols *s = symbols_new(loop, &why);          // NULL: there is no llvm-symbolizer; `why` says the fix
+ *     struct symbols *s = symbols_new(loop, dir);           // NULL: there is no llvm-symbolizer that runs
  *     symbols_fill(s, text, len, on_done, self);            // on_done(self, text, len), from the loop or at once
  *     symbols_free(s);                                      // what waits is dropped
  *
- * One symboliser that dies or does not answer is given up: reports come back as they are. */
+ * When the process ends or does not answer, another takes its place and is asked again, once for each report.  A report
+ * for which that one ends, too, comes back as NULL: without functions it would be another defect. */
 #ifndef CAROL_TRIAGE_SYMBOLS_H
 #define CAROL_TRIAGE_SYMBOLS_H
 
@@ -23,7 +24,7 @@ typedef void symbols_done_fn(void *arg, const char *text, size_t len);
  * Free it. */
 char *symbols_program(void);
 struct symbols *symbols_new(struct loop *l, const char *cwd);
-/* s may be NULL: the text comes back as it is. */
+/* s may be NULL: the text comes back as it is.  SIGPIPE must be ignored. */
 void symbols_fill(struct symbols *s, const char *text, size_t len, symbols_done_fn *done,
                   void *arg);
 /* What it used so far; 0 for NULL. */

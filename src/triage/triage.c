@@ -21,6 +21,7 @@
 struct item {
     int64_t id;
     bool hang, done, tried;
+    enum triage_outcome outcome;
     size_t size;
     int arm, signal;
     char defect[BUCKET_LEN]; /* "": none */
@@ -108,9 +109,10 @@ static int add_row(void *arg, const struct store_triage *r, const struct store_c
     struct triage *t = arg;
     (void)e;
     struct item *i = find_item(t, c->id);
-    if (!i || strcmp(r->build, lab_builds(t->lab)) != 0)
-        return 0;
+    if (!i || strcmp(r->build, lab_builds(t->lab)) != 0 || r->outcome == TRIAGE_BROKEN)
+        return 0; /* what could not be run may run now */
     i->done = true;
+    i->outcome = r->outcome;
     i->tried = r->plain_runs > 0 || *r->why;
     i->asan_runs = r->asan_runs;
     i->asan_hits = r->asan_hits;
@@ -137,7 +139,7 @@ static int load(struct triage *t, struct err *e)
 
 static bool is_sure(const struct item *i)
 {
-    return i->plain_runs == CONFIRM_RUNS && i->plain_hits == i->plain_runs;
+    return is_confirmed(i->outcome, i->plain_runs, i->plain_hits);
 }
 
 static struct group *group_of(struct triage *t, const char *id)
@@ -289,6 +291,7 @@ static void on_bucket(void *arg, struct verdict *v)
     struct store_triage row = triage_row(v, l->item->id, lab_builds(t->lab), bucket);
     int rc = store_triage_put(t->store, &row, &e);
     l->item->done = true;
+    l->item->outcome = v->outcome;
     snprintf(l->item->defect, sizeof l->item->defect, "%s", bucket);
     take_counts(l->item, v);
     t->part_done++;
@@ -301,6 +304,7 @@ static void on_confirm(void *arg, struct verdict *v)
     struct triage *t = l->t;
     struct err e = {0};
     struct store_triage row = {.crash = l->item->id,
+                               .build = lab_builds(t->lab),
                                .asan_runs = v->asan_runs ? v->asan_runs : l->item->asan_runs,
                                .asan_hits = v->asan_runs ? v->asan_hits : l->item->asan_hits,
                                .plain_runs = v->plain_runs,
@@ -448,12 +452,17 @@ static void try_next(struct lane *l)
                         l->group->confirmed ? on_plain_candidate : on_asan_candidate);
 }
 
-static int shrink_it(struct lane *l, struct group *g, struct item *i, struct err *e)
+/* 1: it has begun.  A defect whose input is lost stays as it is; the rest goes on. */
+static int shrink_it(struct lane *l, struct group *g, struct item *i)
 {
     struct triage *t = l->t;
-    int rc = store_crash_get(t->store, i->id, keep_bytes, l, e);
-    if (rc < 0)
-        return rc;
+    struct err why = {0};
+    if (store_crash_get(t->store, i->id, keep_bytes, l, &why) < 0) {
+        log_warn("defect %s is not minimised: %s", g->id, why.msg);
+        g->minimised = true;
+        t->part_done++;
+        return 0;
+    }
     l->busy = g->busy = true;
     l->group = g;
     l->item = i;
@@ -535,12 +544,12 @@ static bool wants_shrinking(const struct group *g)
     return !g->minimised && !g->busy && !g->hang;
 }
 
-static int next_shrink(struct triage *t, struct lane *l, struct err *e)
+static int next_shrink(struct triage *t, struct lane *l)
 {
     for (size_t i = 0; t->o.minimise_ns && lab_has(t->lab, FAMILY_ASAN) && i < t->n_groups; i++) {
         struct item *x = wants_shrinking(&t->groups[i]) ? to_shrink(t, &t->groups[i]) : NULL;
-        if (x)
-            return shrink_it(l, &t->groups[i], x, e);
+        if (x && shrink_it(l, &t->groups[i], x))
+            return 1;
     }
     return 0;
 }
@@ -587,7 +596,7 @@ static int next_of_part(struct triage *t, struct lane *l, struct err *e)
     case PART_BUCKETS: return next_bucket(t, l, false, e);
     case PART_CONFIRM:
     case PART_CONFIRM_HANGS: return next_confirm(t, l, e);
-    case PART_MINIMISE: return next_shrink(t, l, e);
+    case PART_MINIMISE: return next_shrink(t, l);
     case PART_HANGS: return next_hang(t, l, e);
     case PART_OVER: break;
     }

@@ -1,7 +1,8 @@
 /* defect: rows of triage are kept once per crash, beside a campaign that runs, and fold into defects. */
 #include "store_kit.h"
 
-#include "triage/defect.h"
+#include "base/fs.h"
+#include "triage/output.h"
 
 /* Crashes "a", "bb", ... found in turn 1 by arm 1, each a nanosecond after the one before. */
 static void have_crashes(struct store *s, int n)
@@ -124,6 +125,48 @@ static void rows_of_other_builds_and_of_no_defect_do_not_count(void **state)
     defects_free(&d);
 }
 
+/* A crash must fail five times of five; one run that does not end is enough for a hang. */
+static void one_run_confirms_a_hang_only(void **state)
+{
+    struct fixture *f = *state;
+    have_crashes(f->s, 2);
+    struct store_triage t[2] = {row(1, "x"), row(2, "y")};
+    t[0].outcome = TRIAGE_HANG;
+    for (int i = 0; i < 2; i++) {
+        t[i].plain_runs = t[i].plain_hits = 1;
+        OK(store_triage_put(f->s, &t[i], &oops));
+    }
+    struct defects d = loaded(f->s);
+    assert_int_equal(d.confirmed, 1);
+    assert_string_equal(d.v[0].id, "x");
+    assert_non_null(strstr(defect_sure(&d.v[0]), "does not end"));
+    defects_free(&d);
+}
+
+/* As a record of before may have it. */
+static void text_that_is_no_utf8_drops_no_defect(void **state)
+{
+    struct fixture *f = *state;
+    have_crashes(f->s, 1);
+    struct store_triage t = row(1, "x");
+    t.function = "caf\xe9";
+    t.file = "\xff.c";
+    t.fault = "uncaught-exception \xc3";
+    OK(store_triage_put(f->s, &t, &oops));
+    struct defects d = loaded(f->s);
+    json_t *o = defects_json(&d, "OUT");
+    json_t *x = json_array_get(json_object_get(o, "defects"), 0);
+    assert_string_equal(json_string_value(json_object_get(x, "function")), "caf\\xe9");
+    assert_string_equal(json_string_value(json_object_get(x, "id")), "x");
+    json_decref(o);
+    struct output out = {.d = &d};
+    o = output_sarif(&out);
+    json_t *run = json_array_get(json_object_get(o, "runs"), 0);
+    assert_true(json_is_object(json_array_get(json_object_get(run, "results"), 0)));
+    json_decref(o);
+    defects_free(&d);
+}
+
 static int count_crash(void *arg, const struct store_crash *c, struct err *e)
 {
     (void)e;
@@ -148,6 +191,7 @@ static void a_second_writer_leaves_rows(void **state)
     have_crashes(f->s, 3);
     OK(store_open(&second, f->dir, STORE_TRIAGE, &oops));
     struct store_triage t = row(2, "x");
+    t.plain_runs = t.plain_hits = 0;
     OK(store_triage_put(second, &t, &oops));
     t.report = "again";
     OK(store_triage_put(second, &t, &oops)); /* in place of the first */
@@ -175,6 +219,31 @@ static void a_second_writer_leaves_rows(void **state)
     defects_free(&d);
 }
 
+/* The campaign's live triage knows a bucket and no more, and may come late with it. */
+static void what_is_confirmed_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct store_triage live = row(1, "x"), sure = row(1, "x"), older = row(1, "x");
+    have_crashes(f->s, 1);
+    live.plain_runs = live.plain_hits = 0;
+    OK(store_triage_put(f->s, &live, &oops));
+    older.build = "older";
+    OK(store_triage_confirm(f->s, &older, &oops)); /* of builds that the row is not of */
+    assert_int_equal(kit_query(f->dir, "SELECT plain_runs FROM triage"), 0);
+    OK(store_triage_confirm(f->s, &sure, &oops));
+    OK(store_triage_put(f->s, &live, &oops));
+    assert_int_equal(kit_query(f->dir, "SELECT plain_hits FROM triage"), 5);
+    live.build = "newer";
+    OK(store_triage_put(f->s, &live, &oops));
+    assert_int_equal(kit_query(f->dir, "SELECT plain_hits FROM triage"), 0);
+    live.outcome = TRIAGE_BROKEN;
+    live.why = "it could not be run";
+    OK(store_triage_put(f->s, &live, &oops));
+    sure.build = "newer";
+    OK(store_triage_put(f->s, &sure, &oops)); /* now it could */
+    assert_int_equal(kit_query(f->dir, "SELECT outcome FROM triage"), TRIAGE_CRASH);
+}
+
 static void it_brings_an_older_record_up_to_date_when_nobody_writes(void **state)
 {
     struct fixture *f = *state;
@@ -194,14 +263,118 @@ static void it_brings_an_older_record_up_to_date_when_nobody_writes(void **state
     OK(store_open(&f->s, f->dir, STORE_RESUME, &oops)); /* the lock is free again */
 }
 
+/* --- files -------------------------------------------------------------------------------------- */
+
+#define TOLD "00000000000000aa"
+#define HIDDEN "00000000000000bb"
+#define GONE "00000000000000cc"
+
+static void write_files(struct fixture *f, bool public, struct defects *d)
+{
+    struct settings o = {0};
+    char name[] = "t";
+    struct manifest target = {.target = name, .family[FAMILY_PLAIN] = {.binary = name}};
+    char *dir = fs_join(f->dir, "triage-public");
+    *d = loaded(f->s);
+    struct output out = {
+        .store = f->s, .o = &o, .target = &target, .d = d, .dir = dir, .public = public};
+    OK(output_write(&out, &oops));
+    free(dir);
+}
+
+static bool has_file(struct fixture *f, const char *name)
+{
+    char *path = str_fmt("%s/triage-public/%s", f->dir, name);
+    bool has = fs_exists(path);
+    free(path);
+    return has;
+}
+
+/* What an earlier run wrote goes when it is no defect any more, or may not be told now. */
+static void folders_of_earlier_runs_do_not_stay(void **state)
+{
+    struct fixture *f = *state;
+    struct defects d;
+    have_crashes(f->s, 2);
+    struct store_triage t[2] = {row(1, TOLD), row(2, HIDDEN)};
+    for (int i = 0; i < 2; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+    write_files(f, false, &d);
+    defects_free(&d);
+    assert_true(has_file(f, TOLD "/original") && has_file(f, HIDDEN "/original"));
+    char *gone = str_fmt("%s/triage-public/" GONE, f->dir),
+         *mine = str_fmt("%s/triage-public/mine", f->dir);
+    OK(fs_mkdirs(gone, &oops));
+    OK(fs_mkdirs(mine, &oops));
+    kit_exec(f->dir, "UPDATE triage SET withheld = 1 WHERE crash = 2");
+    write_files(f, true, &d);
+    defects_free(&d);
+    assert_true(has_file(f, TOLD "/original") && has_file(f, "mine"));
+    assert_false(has_file(f, HIDDEN) || has_file(f, GONE));
+    free(gone);
+    free(mine);
+}
+
+static void expect_in_report(struct fixture *f, const char *text, bool is)
+{
+    char *path = str_fmt("%s/triage-public/" TOLD "/report.md", f->dir);
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    OK(fs_read(path, &b, &oops));
+    assert_int_equal(memmem(b.p, b.len, text, strlen(text)) != NULL, is);
+    buf_free(&b);
+    free(path);
+}
+
+/* The first found is not the one to reproduce it with, and the worst report is of yet another. */
+static void a_report_is_about_the_input_beside_it(void **state)
+{
+    struct fixture *f = *state;
+    struct defects d;
+    have_crashes(f->s, 3);
+    struct store_triage t[3] = {row(1, TOLD), row(2, TOLD), row(3, TOLD)};
+    t[0].plain_hits = 1;
+    t[2].access = "write";
+    t[2].plain_hits = 0;
+    for (int i = 0; i < 3; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+    kit_exec(f->dir, "UPDATE crashes SET name = 'number-' || id");
+    write_files(f, false, &d);
+    defects_free(&d);
+    expect_in_report(f, "number-2", true);
+    expect_in_report(f, "number-1", false);
+    expect_in_report(f, "another input than `original`: crash 3", true);
+}
+
+static void a_lost_input_leaves_the_rest_of_the_report(void **state)
+{
+    struct fixture *f = *state;
+    struct defects d;
+    have_crashes(f->s, 2);
+    struct store_triage t[2] = {row(1, TOLD), row(2, HIDDEN)};
+    for (int i = 0; i < 2; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+    assert_int_equal(kit_exec(f->dir, "UPDATE crashes SET data = NULL WHERE id = 1"), 1);
+    write_files(f, false, &d);
+    defects_free(&d);
+    assert_true(has_file(f, TOLD "/stack.txt") && has_file(f, HIDDEN "/original"));
+    assert_false(has_file(f, TOLD "/original"));
+    expect_in_report(f, "The input is lost: ", true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(rows_with_one_bucket_are_one_defect),
         TEST(the_worst_run_gives_the_class_and_the_surest_the_input),
         TEST(rows_of_other_builds_and_of_no_defect_do_not_count),
+        TEST(one_run_confirms_a_hang_only),
+        TEST(text_that_is_no_utf8_drops_no_defect),
         TEST(a_second_writer_leaves_rows),
+        TEST(what_is_confirmed_stays),
         TEST(it_brings_an_older_record_up_to_date_when_nobody_writes),
+        TEST(folders_of_earlier_runs_do_not_stay),
+        TEST(a_report_is_about_the_input_beside_it),
+        TEST(a_lost_input_leaves_the_rest_of_the_report),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
