@@ -111,8 +111,10 @@ static struct value value_of(const struct study *s, const struct answer *a, size
     struct value r = {NAN, NAN, NAN};
     struct bootstrap b;
     for (size_t c = 0; c < s->n; c++)
-        if (s->camps[c].target == target && a[c].turns > 0)
-            v[n++] = *(const double *)((const char *)first + c * step) / a[c].turns;
+        if (s->camps[c].target == target && a[c].turns > 0) {
+            memcpy(&v[n], (const char *)first + c * step, sizeof *v);
+            v[n++] /= a[c].turns;
+        }
     if (n) {
         stats_bootstrap(v, n, NULL, 0,
                         &(struct bootstrap_settings){.level = 0.95, .resamples = 10000, .seed = 1},

@@ -36,8 +36,7 @@ static void convert(struct buf *out, const char *spec, size_t n, va_list *ap)
     char f[32], text[512];
     char letter = spec[n - 1];
     BUG_ON(n >= sizeof f);
-    memcpy(f, spec, n);
-    f[n] = '\0';
+    snprintf(f, sizeof f, "%.*s", (int)n, spec);
     bool wide = strchr(f, 'z') || strstr(f, "ll"), word = strchr(f, 'l');
     switch (letter) {
     case '%': buf_str(out, "%"); return;

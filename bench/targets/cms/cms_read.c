@@ -14,8 +14,9 @@ static void transform(cmsHPROFILE from)
 {
     cmsHPROFILE to = cmsCreate_sRGBProfile();
     cmsUInt32Number format = cmsFormatterForColorspaceOfProfile(from, 2, FALSE);
-    cmsHTRANSFORM t =
-        to && format ? cmsCreateTransform(from, format, to, TYPE_RGB_8, INTENT_PERCEPTUAL, 0) : NULL;
+    cmsHTRANSFORM t = to && format
+                          ? cmsCreateTransform(from, format, to, TYPE_RGB_8, INTENT_PERCEPTUAL, 0)
+                          : NULL;
     if (t) {
         static const uint16_t colours[4 * cmsMAXCHANNELS] = {0, 65535, 128, 40000, 7};
         uint8_t out[4 * 3];
