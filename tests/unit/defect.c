@@ -290,15 +290,20 @@ static bool has_file(struct fixture *f, const char *name)
     return has;
 }
 
+static void have_told_and_hidden(struct fixture *f)
+{
+    have_crashes(f->s, 2);
+    struct store_triage t[2] = {row(1, TOLD), row(2, HIDDEN)};
+    for (int i = 0; i < 2; i++)
+        OK(store_triage_put(f->s, &t[i], &oops));
+}
+
 /* What an earlier run wrote goes when it is no defect any more, or may not be told now. */
 static void folders_of_earlier_runs_do_not_stay(void **state)
 {
     struct fixture *f = *state;
     struct defects d;
-    have_crashes(f->s, 2);
-    struct store_triage t[2] = {row(1, TOLD), row(2, HIDDEN)};
-    for (int i = 0; i < 2; i++)
-        OK(store_triage_put(f->s, &t[i], &oops));
+    have_told_and_hidden(f);
     write_files(f, false, &d);
     defects_free(&d);
     assert_true(has_file(f, TOLD "/original") && has_file(f, HIDDEN "/original"));
@@ -349,10 +354,7 @@ static void a_lost_input_leaves_the_rest_of_the_report(void **state)
 {
     struct fixture *f = *state;
     struct defects d;
-    have_crashes(f->s, 2);
-    struct store_triage t[2] = {row(1, TOLD), row(2, HIDDEN)};
-    for (int i = 0; i < 2; i++)
-        OK(store_triage_put(f->s, &t[i], &oops));
+    have_told_and_hidden(f);
     assert_int_equal(kit_exec(f->dir, "UPDATE crashes SET data = NULL WHERE id = 1"), 1);
     write_files(f, false, &d);
     defects_free(&d);
