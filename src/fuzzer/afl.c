@@ -244,7 +244,7 @@ static uint64_t mem_mb(uint64_t bytes)
 }
 
 /* The first instance has afl-fuzz's own power schedule, the others one each of those that its manual names for
- * secondaries (METHOD R19f). */
+ * secondaries (METHOD R19g). */
 static void add_schedule(const struct live *lv, struct strv *argv)
 {
     static const char *const others[] = {"fast", "coe", "rare", "lin", "quad", "exploit"};
