@@ -119,6 +119,7 @@ struct campaign {
     struct timer tick, deadline, next;
 
     int64_t hangs_ns; /* what measuring hangs took in this life */
+    int64_t trim_ns;  /* and what trimming did */
     bool interrupted; /* asked to end once already */
     bool found_crash;
     bool plateau_told;

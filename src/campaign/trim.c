@@ -17,8 +17,9 @@
 #define TRIM_MAX 16       /* inputs per turn, */
 #define TRIM_BYTES 65536  /* so large at most */
 #define QUESTIONS_MAX 512 /* to each; */
-#define TIME_PART 50      /* all of it together takes one part of a turn in so many, */
-#define COST_PART 8       /* and one question to all of them one in so many of that */
+#define TIME_PART 50      /* in this life trimming takes one part of the slots' time in so many, */
+#define TURN_PART 10      /* after one turn one of that turn, */
+#define COST_PART 64      /* and one question to all of them one in so many of that */
 
 /* One input that is cut down. */
 struct cut {
@@ -35,7 +36,7 @@ struct trim {
     size_t n;
     struct eval_input inputs[TRIM_MAX];
     struct eval_job job;
-    int64_t until_ns; /* before the first decision and after the last the clock stands */
+    int64_t from_ns, until_ns; /* campaign time */
     int questions;
 };
 
@@ -89,15 +90,25 @@ static void choose(struct trim *r, struct edges *keep, int64_t budget_ns)
     }
 }
 
+/* Before the first decision and after the last the clock stands, and only the questions are counted. */
+static int64_t budget_of(const struct turn *t)
+{
+    const struct campaign *c = t->m->c;
+    int64_t turn_ns = (t->d.turn_ns ? t->d.turn_ns : c->f.turn_ns) / TURN_PART;
+    int64_t left = (campaign_now(c) - c->before_ns) * c->n_slots / TIME_PART - c->trim_ns;
+    return c->phase != PHASE_RUN || left > turn_ns ? turn_ns : left;
+}
+
 static struct trim *trim_new(struct turn *t)
 {
     struct campaign *c = t->m->c;
     struct measured m = measured_of(t);
     struct edges *keep = xcalloc(t->n, sizeof *keep);
     struct trim *r = xcalloc(1, sizeof *r);
-    int64_t budget_ns = (t->d.turn_ns ? t->d.turn_ns : c->f.turn_ns) / TIME_PART;
+    int64_t budget_ns = budget_of(t);
     r->t = t;
-    r->until_ns = campaign_now(c) + budget_ns;
+    r->from_ns = campaign_now(c);
+    r->until_ns = r->from_ns + budget_ns;
     journal_missed(&c->f, &m, c->exchange, keep);
     choose(r, keep, budget_ns);
     free(keep);
@@ -214,8 +225,10 @@ static void on_answers(void *arg, struct eval_job *job)
         return;
     if (rc == 0)
         rc = ask(r, &e);
-    if (rc == 0)
+    if (rc == 0) {
+        t->m->c->trim_ns += campaign_now(t->m->c) - r->from_ns;
         rc = store_cuts(r, &e);
+    }
     if (rc < 0)
         campaign_fail(t->m->c, &e);
     else if (rc == 0)
