@@ -269,6 +269,7 @@ static int set_inputs(struct store *s, const struct store_turn *t, struct err *e
 int store_turn_add(struct store *s, struct store_turn *t, struct store_find *finds, size_t n,
                    struct err *e)
 {
+    uint32_t was = t->inputs;
     int rc = db_enter(s, e);
     if (rc < 0)
         return rc;
@@ -276,7 +277,10 @@ int store_turn_add(struct store *s, struct store_turn *t, struct store_find *fin
         rc = keep_find(s, t, &finds[i], e);
     if (rc == 0)
         rc = set_inputs(s, t, e);
-    return db_leave(s, rc, e);
+    rc = db_leave(s, rc, e);
+    if (rc < 0)
+        t->inputs = was;
+    return rc;
 }
 
 static int put_state(struct store *s, int64_t turn, const void *state, size_t n, struct err *e)
