@@ -46,10 +46,12 @@ static void print_rest(const struct triaged *t)
         printf("%llu inputs do not fail again\n", (unsigned long long)d->clean);
     if (d->broken)
         printf("%llu inputs could not be run\n", (unsigned long long)d->broken);
-    if (d->waiting)
-        printf("%llu crashes and hangs are not looked at yet%s: carol triage %s\n",
-               (unsigned long long)d->waiting, t->interrupted ? " (interrupted)" : "",
-               t->out.dir ? "OUT goes on" : "OUT");
+    if (d->waiting) {
+        char *out = str_shell(t->o.out);
+        printf("%llu crashes and hangs are not looked at yet%s; go on: carol triage %s\n",
+               (unsigned long long)d->waiting, t->interrupted ? " (interrupted)" : "", out);
+        free(out);
+    }
 }
 
 void triage_print(const struct triaged *t, bool baseline)

@@ -152,7 +152,7 @@ static int run(struct triaged *x, const struct triage_args *a, struct err *e)
         .roster = (const char *const *)x->o.fuzzers.v,
         .jobs = a->jobs,
         .minimise_ns = a->minimise_ns,
-        .hangs_max = a->hangs_max,
+        .hangs_ns = a->hangs_ns,
         .arg = &w,
         .done = on_done,
     };
@@ -162,11 +162,6 @@ static int run(struct triaged *x, const struct triage_args *a, struct err *e)
     if (rc == 0) {
         say_what_is_missing(triage_lab(t), x->target.dir);
         rc = watch_it(&w, t, a->quiet, e);
-    }
-    if (t) {
-        struct triage_progress p;
-        triage_progress(t, &p);
-        x->hangs_left = p.left_out;
     }
     x->interrupted = w.interrupted;
     triage_free(t);
@@ -212,6 +207,8 @@ static int open_campaign(struct triaged *t, const struct triage_args *a, struct 
     int rc = store_open(&t->store, a->out, STORE_TRIAGE, e);
     if (rc == 0)
         rc = settings_read(&t->o, t->store, e);
+    if (rc == 0)
+        t->o.out = xstrdup(a->out);
     if (rc == 0)
         rc = manifest_load(a->build ? a->build : t->o.build, t->o.target, &t->target, e);
     return rc;
