@@ -5,6 +5,7 @@ By hand: each input once on the asan build, which starts llvm-symbolizer itself 
 apart, confirmed or minimised by that.  `carol triage` on one core, without minimising, is compared by CPU time, because a
 shared machine does not change that.  ASan's own cost, the same runs without symbols, is taken off both sides; the time of
 the whole is printed, too."""
+import json
 import os
 import resource
 import subprocess
@@ -62,7 +63,7 @@ def main():
         folder.mkdir()
         for i, data in enumerate(crashes):
             (folder / f"{i:06}").write_bytes(data)
-        binary = temp / "tote/asan/tote_fuzzer"
+        binary = temp / "tote" / json.loads((temp / "tote/carol-build.json").read_text())["families"]["asan"]["binary"]
         all_cores, one_core = record(temp, "all", crashes), record(temp, "one", crashes)
         first, _ = measured(lambda: triage(all_cores))
         again, _ = measured(lambda: triage(all_cores))
