@@ -31,6 +31,7 @@ struct triaged {
     char *dir; /* of the output */
     struct output out;
     bool interrupted;
+    int64_t hangs_ns; /* as asked for */
 };
 
 /* Run what has not been run, write the files.  0 also when Ctrl-C ended it: what was found out by then is written.

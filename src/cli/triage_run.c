@@ -216,7 +216,7 @@ static int open_campaign(struct triaged *t, const struct triage_args *a, struct 
 
 int triage_campaign(struct triaged *t, const struct triage_args *a, struct err *e)
 {
-    *t = (struct triaged){0};
+    *t = (struct triaged){.hangs_ns = a->hangs_ns};
     struct store_totals all;
     signal(SIGPIPE, SIG_IGN); /* a symboliser or a hook that ends is no reason to */
     int rc = open_campaign(t, a, e);
