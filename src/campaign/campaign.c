@@ -62,38 +62,6 @@ static void sweep_leftovers(struct campaign *c)
     free(mark);
 }
 
-/* --- triage while it runs ----------------------------------------------------------------------- */
-
-static void on_bucketed(void *arg, const struct store_triage *row, bool fresh)
-{
-    struct campaign *c = arg;
-    struct gauges *g = &c->gauges;
-    const char *slash = strrchr(row->file, '/');
-    if (!fresh)
-        return;
-    g->defects = live_defects(c->live);
-    snprintf(g->last_defect, sizeof g->last_defect, "%s in %s%s%.60s", row->fault,
-             *row->function ? row->function : "unknown code", *row->file ? ", " : "",
-             slash ? slash + 1 : row->file);
-    campaign_note(c, "defect", "defect %llu: %s", (unsigned long long)g->defects, g->last_defect);
-}
-
-static void on_live_failed(void *arg, const struct err *e)
-{
-    campaign_fail(arg, e);
-}
-
-static int open_live(struct campaign *c, struct err *e)
-{
-    struct live_opts o = {.arg = c, .bucketed = on_bucketed, .failed = on_live_failed};
-    if (c->o.no_triage || !c->env.open_live)
-        return 0;
-    int rc = c->env.open_live(c->env.arg, &c->live, c->store, &o, e);
-    if (rc == 0)
-        c->gauges.defects = live_defects(c->live);
-    return rc;
-}
-
 int campaign_new(struct campaign **out, struct settings *o, const struct campaign_env *env,
                  const struct manifest *target, struct err *e)
 {
@@ -121,7 +89,7 @@ int campaign_new(struct campaign **out, struct settings *o, const struct campaig
     if (rc == 0)
         rc = recover_load(c, e);
     if (rc == 0)
-        rc = open_live(c, e);
+        rc = defects_watch(c, e);
     if (rc < 0) {
         campaign_free(c);
         return rc;
@@ -203,6 +171,7 @@ void campaign_free(struct campaign *c)
     }
     free(c->slots);
     live_free(c->live);
+    hook_free(c->hook);
     fold_free(&c->f);
     exchange_free(c->exchange);
     if (c->store && !c->o.resume && came_to_nothing(c))

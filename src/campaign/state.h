@@ -8,6 +8,7 @@
 #include "journal/fold.h"
 #include "journal/status.h"
 #include "store/store.h"
+#include "triage/hook.h"
 
 /* The life of a campaign, in this order (phase.c). */
 enum phase {
@@ -88,6 +89,7 @@ struct campaign {
     struct exchange *exchange; /* who is worth what; NULL: everybody gets everything */
     struct gauges gauges;      /* what people want to see that is no fold */
     struct live *live;         /* triage of crashes; NULL: none */
+    struct hook *hook;         /* told of new defects; NULL: none */
 
     enum phase phase;
     enum ending ending;
@@ -181,7 +183,12 @@ int recover_load(struct campaign *c, struct err *e);
 
 /* findings.c */
 void finding_write(struct campaign *c, const struct store_crash *k);
+/* Where its file is, of a row with its hash.  Free it. */
+char *finding_path(const struct campaign *c, const struct store_crash *k);
 int findings_restore(struct campaign *c, struct err *e);
+
+/* defects.c: triage while it runs */
+int defects_watch(struct campaign *c, struct err *e);
 
 /* end.c: time, budgets, plateaus, signals, failure */
 int64_t campaign_now(const struct campaign *c);

@@ -15,6 +15,7 @@
 #include "cli/triage.h"
 #include "sched/sched.h"
 #include "target/manifest.h"
+#include "triage/hook.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -26,9 +27,9 @@ static const char epilogue[] =
     "\nExit: 0 ended (also by Ctrl-C), 1 a crash under --stop-on-crash or the defects of\n"
     "--stop-on-defect, 2 wrong usage, 3 something is missing here.\n";
 
-/* At the end of a campaign a person waits: hangs, which take ten time limits each, are left for `carol triage`
- * beyond these. */
-#define LAST_HANGS 3
+/* At the end of a campaign a person waits: hangs, which take ten time limits each, have a tenth of what it lasted, and at
+ * least this; the others are left for `carol triage`. */
+#define LAST_HANGS_NS (30 * NS_PER_S)
 #define LAST_MINIMISE_NS (5 * NS_PER_S)
 
 static int print_sched_help(const char *scheduler, struct err *e)
@@ -43,6 +44,14 @@ static int print_sched_help(const char *scheduler, struct err *e)
 
 static int check(const struct settings *o, struct err *e)
 {
+    if ((o->exec || o->webhook) && o->no_triage)
+        return err_usage(e,
+                         "--%s is told of defects, and --no-triage looks for none: leave one of "
+                         "them out",
+                         o->exec ? "exec" : "webhook");
+    int rc = hook_check(&(struct hook_opts){.url = o->webhook}, e);
+    if (rc < 0)
+        return rc;
     if (!o->out)
         return err_usage(e, "where shall the campaign live? Give a new directory with -o");
     if (o->resume)
@@ -139,22 +148,25 @@ static int status_now(void *arg, struct status *st, struct err *e)
     return 0;
 }
 
+static int64_t last_hangs_ns(int64_t elapsed_ns)
+{
+    return elapsed_ns / 10 > LAST_HANGS_NS ? elapsed_ns / 10 : LAST_HANGS_NS;
+}
+
 /* The campaign is closed and safe: whatever goes wrong here is only said. */
-static void finish_triage(const char *out, int jobs, bool quiet)
+static void finish_triage(const struct triage_args *a)
 {
     struct triaged t;
     struct err e = {0};
-    struct triage_args a = {.out = out,
-                            .jobs = jobs,
-                            .minimise_ns = LAST_MINIMISE_NS,
-                            .hangs_max = LAST_HANGS,
-                            .quiet = quiet};
     printf("\n");
     fflush(stdout);
-    if (triage_campaign(&t, &a, &e) < 0)
-        log_warn("the crashes could not be triaged: %s", e.msg);
-    else
+    int rc = triage_campaign(&t, a, &e);
+    if (rc == 0) {
         triage_print(&t, false);
+        rc = triage_hooks(&t, a, &e);
+    }
+    if (rc < 0)
+        log_warn("the crashes could not be triaged: %s", e.msg);
     triaged_close(&t);
     fflush(stdout);
 }
@@ -165,8 +177,14 @@ static int run(struct settings *o, struct err *e)
     struct campaign *c = NULL;
     struct web *web = NULL;
     char *out = xstrdup(o->out);
-    bool stop_on_crash = o->stop_on_crash, quiet = o->quiet, triage = false;
-    int jobs = 1;
+    char *exec = o->exec ? xstrdup(o->exec) : NULL,
+         *webhook = o->webhook ? xstrdup(o->webhook) : NULL;
+    bool stop_on_crash = o->stop_on_crash, triage = false;
+    struct triage_args last = {.out = out,
+                               .minimise_ns = LAST_MINIMISE_NS,
+                               .quiet = o->quiet,
+                               .exec = exec,
+                               .webhook = webhook};
     struct screen *screen = screen_new(STDOUT_FILENO, o->quiet);
     int rc = real_open(&r, o, e), code = 0;
     if (rc == 0 && o->web) { /* before anything is begun: the port may be taken */
@@ -199,7 +217,8 @@ static int run(struct settings *o, struct err *e)
         if (rc == 0 || campaign_tally(c)->turns)
             last_words(c, out);
         code = rc == 0 && ((stop_on_crash && campaign_found_crash(c)) || campaign_found_defects(c));
-        jobs = campaign_settings(c)->jobs;
+        last.jobs = campaign_settings(c)->jobs;
+        last.hangs_ns = last_hangs_ns(campaign_elapsed(c));
         const struct gauges *g = campaign_gauges(c);
         triage = rc == 0 && (g->crashes || g->hangs) && !campaign_cut_off(c) &&
                  !campaign_settings(c)->no_triage;
@@ -209,8 +228,10 @@ static int run(struct settings *o, struct err *e)
     screen_free(screen);
     real_close(&r);
     if (triage)
-        finish_triage(out, jobs, quiet);
+        finish_triage(&last);
     free(out);
+    free(exec);
+    free(webhook);
     return rc < 0 ? rc : code;
 }
 
