@@ -14,7 +14,8 @@
 
 static struct first first_of(const struct carol_first *f)
 {
-    return (struct first){f->exec, (double)f->cpu_ns / 1e9, (double)f->wall_ns / 1e9};
+    return (struct first){f->exec || f->wall_ns, f->exec, (double)f->cpu_ns / 1e9,
+                          (double)f->wall_ns / 1e9};
 }
 
 void result_bugs(struct result *r, const struct bug *bugs, size_t n, const struct carol_oracle *o)
@@ -51,7 +52,7 @@ size_t result_triggered(const struct result *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n_bugs; i++)
-        n += r->bugs[i].triggered.exec != 0;
+        n += r->bugs[i].triggered.seen;
     return n;
 }
 
@@ -59,7 +60,7 @@ size_t result_reached(const struct result *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n_bugs; i++)
-        n += r->bugs[i].reached.exec != 0;
+        n += r->bugs[i].reached.seen;
     return n;
 }
 
@@ -67,14 +68,14 @@ double result_area(const struct result *r)
 {
     double sum = 0;
     for (size_t i = 0; i < r->n_bugs; i++)
-        if (r->bugs[i].triggered.exec && r->bugs[i].triggered.cpu_s < r->budget_s)
+        if (r->bugs[i].triggered.seen && r->bugs[i].triggered.cpu_s < r->budget_s)
             sum += 1 - r->bugs[i].triggered.cpu_s / r->budget_s;
     return sum;
 }
 
 static json_t *first_json(const struct first *f)
 {
-    return f->exec ? json_pack("{s:I,s:f,s:f}", "exec", (json_int_t)f->exec, "cpu_s", f->cpu_s,
+    return f->seen ? json_pack("{s:I,s:f,s:f}", "exec", (json_int_t)f->exec, "cpu_s", f->cpu_s,
                                "wall_s", f->wall_s)
                    : json_null();
 }
@@ -125,7 +126,7 @@ int result_write(const struct result *r, const char *path, struct err *e)
 static void take_first(json_t *o, struct first *f)
 {
     if (json_is_object(o))
-        *f = (struct first){(uint64_t)json_integer_value(json_object_get(o, "exec")),
+        *f = (struct first){true, (uint64_t)json_integer_value(json_object_get(o, "exec")),
                             json_number_value(json_object_get(o, "cpu_s")),
                             json_number_value(json_object_get(o, "wall_s"))};
 }

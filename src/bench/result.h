@@ -8,13 +8,15 @@
 #include "bench/suite.h"
 #include "runtime/oracle/oracle.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define RESULT_MOMENTS 20 /* equal parts of the budget */
 
 struct first {
-    uint64_t exec; /* number of the input; 0: never */
+    bool seen;     /* else it never happened */
+    uint64_t exec; /* number of the input; 0: the oracle does not count them (Magma) */
     double cpu_s, wall_s;
 };
 
@@ -31,7 +33,7 @@ struct result {
     double budget_s, cpu_s, wall_s;
     double ratio;       /* CPU time to wall time and core */
     double first_ratio; /* of the first attempt, when there were two */
-    uint64_t execs;     /* inputs that the oracle saw */
+    uint64_t execs;     /* inputs that the oracle saw; 0: it does not count them (Magma) */
     uint64_t inputs;    /* kept */
     uint32_t edges_total;
     uint32_t edges[RESULT_MOMENTS + 1]; /* at 0, and at the end of every part of the budget */

@@ -311,8 +311,8 @@ static void on_contest_end(void *arg)
         leave(sl);
     } else if (c->end == CONTEST_STARVED) {
         fail(sl, "it got nearly no CPU time");
-    } else if (c->oracle.execs == 0) {
-        fail(sl, "the oracle saw no input: is the target built with it?");
+    } else if (!c->judged) {
+        fail(sl, "the oracle saw nothing: is the target built with it?");
     } else {
         int rc = contender_of(sl)->rival ? measure_rival(sl, &e) : measure_carol(sl, &e);
         if (rc < 0)

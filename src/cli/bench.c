@@ -27,6 +27,7 @@ static const char options[] =
     "      --json         the same for programs\n"
     "      --csv          a line per campaign\n"
     "      --csv-bugs     a line per campaign and bug\n"
+    "      --csv-tables   the tables, one after another\n"
     "      --html FILE    a page with figures; it needs no other file\n"
     "\n"
     "bench/suite/README.md in Carol's sources describes SUITE.ini.\n"
@@ -82,7 +83,7 @@ static int verb_run(int argc, char **argv, struct err *e)
 
 /* --- table --------------------------------------------------------------------------------------- */
 
-enum form { FORM_TEXT = 0, FORM_JSON, FORM_CSV, FORM_CSV_BUGS, FORM_HTML };
+enum form { FORM_TEXT = 0, FORM_JSON, FORM_CSV, FORM_CSV_BUGS, FORM_CSV_TABLES, FORM_HTML };
 
 struct table_args {
     enum form form;
@@ -92,10 +93,11 @@ struct table_args {
 
 static int parse_table(struct table_args *a, int argc, char **argv, struct err *e)
 {
-    enum { OPT_JSON = 256, OPT_CSV, OPT_CSV_BUGS, OPT_HTML, OPT_OF, OPT_MEASURE };
+    enum { OPT_JSON = 256, OPT_CSV, OPT_CSV_BUGS, OPT_CSV_TABLES, OPT_HTML, OPT_OF, OPT_MEASURE };
     static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
                                           {"csv", no_argument, NULL, OPT_CSV},
                                           {"csv-bugs", no_argument, NULL, OPT_CSV_BUGS},
+                                          {"csv-tables", no_argument, NULL, OPT_CSV_TABLES},
                                           {"html", required_argument, NULL, OPT_HTML},
                                           {"of", required_argument, NULL, OPT_OF},
                                           {"measure", required_argument, NULL, OPT_MEASURE},
@@ -107,6 +109,7 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
         case OPT_JSON: a->form = FORM_JSON; break;
         case OPT_CSV: a->form = FORM_CSV; break;
         case OPT_CSV_BUGS: a->form = FORM_CSV_BUGS; break;
+        case OPT_CSV_TABLES: a->form = FORM_CSV_TABLES; break;
         case OPT_HTML:
             a->form = FORM_HTML;
             a->html = optarg;
@@ -154,7 +157,10 @@ static int show(const struct outcome *t, size_t reference, const struct table_ar
     case FORM_HTML: outcome_html(t, reference, a->measure, &b); break;
     default:
         outcome_sheets(t, reference, a->measure, &sheets);
-        sheets_text(&sheets, &b);
+        if (a->form == FORM_CSV_TABLES)
+            sheets_csv(&sheets, &b);
+        else
+            sheets_text(&sheets, &b);
         sheets_free(&sheets);
     }
     if (a->form == FORM_HTML && (rc = fs_write_atomic(a->html, b.p, b.len, e)) < 0)

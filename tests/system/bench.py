@@ -26,11 +26,13 @@ TARGET = r"""
 #include <stdint.h>
 #include <string.h>
 #include "oracle.h"
+#include "canary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     volatile int sum = 0;
     carol_input("door");
+    magma_log("DOOR001", size > 1 && data[0] == 'd' && (data[1] & 1));
     for (size_t i = 0; i < size && i < 64; i++)
         if (data[i] > 100)
             sum++;
@@ -44,10 +46,51 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 """
+# Notes as the canaries of Magma do: by name into MAGMA_STORAGE, which must be there; see src/bench/magma.h.
+CANARY = r"""
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "canary.h"
+
+struct canary { char name[16]; unsigned long long reached, triggered; };
+static char *area;
+static int tried, faulty;
+
+static void attach(void)
+{
+    const char *path = getenv("MAGMA_STORAGE");
+    int fd = path ? open(path, O_RDWR) : -1;
+    tried = 1;
+    if (fd >= 0)
+        area = mmap(NULL, 2048, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (area == MAP_FAILED)
+        area = NULL;
+}
+
+void magma_log(const char *bug, int condition)
+{
+    if (!tried)
+        attach();
+    if (!area)
+        return;
+    struct canary *c = (struct canary *)(area + 8);
+    while (c->name[0] && strncmp(c->name, bug, 16) != 0)
+        c++;
+    strncpy(c->name, bug, 16);
+    c->reached += !faulty;
+    c->triggered += condition && !faulty;
+    faulty |= condition;
+}
+"""
 BUILD = """#!/bin/bash -eu
 . "$SRC/oracle/build.inc"
 $CC $CFLAGS -c "$SRC/door.c" -o "$WORK/door.o"
-$CXX $CXXFLAGS "$WORK/door.o" $oracle $LIB_FUZZING_ENGINE -o "$OUT/door"
+if [ "$CAROL_FAMILY" = neutral ]; then echo 'void magma_log(const char *b, int c) { (void)b; (void)c; }' >"$WORK/canary.c"
+else cp "$SRC/canary.c" "$WORK/"; fi
+cc -O2 -fPIC -I"$SRC" -c "$WORK/canary.c" -o "$WORK/canary.o"
+$CXX $CXXFLAGS "$WORK/door.o" "$WORK/canary.o" $oracle $LIB_FUZZING_ENGINE -o "$OUT/door"
 """
 SUITE = """[suite]
 targets = door
@@ -71,6 +114,8 @@ def prepare(top):
     src = top / "src"
     (src / "seeds").mkdir(parents=True)
     (src / "door.c").write_text(TARGET)
+    (src / "canary.c").write_text(CANARY)
+    (src / "canary.h").write_text("void magma_log(const char *bug, int condition);\n")
     (src / "build.sh").write_text(BUILD)
     (src / "build.sh").chmod(0o755)
     (src / "seeds/one").write_bytes(b"d0 a seed")
@@ -128,6 +173,20 @@ def test_outcome(after):
     check(shares["bare"] == [None] * 4 and any(s == 1 for s in shares["single:aflpp"]),
           "shares by quarter, of Carol's contender only", shares)
     check({r["seed"] for _, r in after.values()} == {2, 3}, "every trial has a seed of its own")
+
+
+def test_magma(top):
+    """The same build, judged by Magma's storage file."""
+    (top / "src/magma.csv").write_text("id\nDOOR001\nDOOR002\n")
+    ini = SUITE.replace("bugs = src/bugs.csv", "bugs = src/magma.csv\noracle = magma").replace("cpu = 2", "cpu = 1")
+    (top / "magma.ini").write_text(ini.replace("trials = 2", "trials = 1").replace("single:aflpp bare", "bare"))
+    code, text = carol.run("bench", "run", top / "magma.ini", "-o", top / "magma", limit=300)
+    got = [r for _, r in results(top / "magma").values()]
+    bugs = {b["id"]: b for r in got for b in r["bugs"]}
+    check(code == 0 and len(got) == 1 and bugs["DOOR001"]["triggered"] and not bugs["DOOR002"]["reached"]
+          and 0 <= bugs["DOOR001"]["reached"]["cpu_s"] <= bugs["DOOR001"]["triggered"]["cpu_s"] <= got[0]["cpu_s"]
+          and bugs["DOOR001"]["triggered"]["wall_s"] > 0 and got[0]["triggered"] == 1,
+          "a target with Magma's canaries: what they note, and when", (text, bugs))
 
 
 class Tags(HTMLParser):
@@ -217,6 +276,7 @@ def main():
             after = test_kill_and_resume(top)
             test_outcome(after)
             test_tables(top)
+            test_magma(top)
             test_wrong(top)
             test_interrupt(top)
     finally:
