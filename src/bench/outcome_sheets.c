@@ -274,6 +274,20 @@ static void add_ranks(const struct outcome *t, enum measure_kind m, struct sheet
     free(r.rank);
 }
 
+/* How many different texts. */
+static size_t kinds(const struct outcome *t, size_t field)
+{
+    struct strv seen = {0};
+    for (size_t i = 0; i < t->n; i++) {
+        const char *text = *(char *const *)((const char *)&t->results[i] + field);
+        if (!strv_has(&seen, text))
+            strv_add(&seen, text);
+    }
+    size_t n = seen.n;
+    strv_free(&seen);
+    return n;
+}
+
 static void add_care(const struct outcome *t, struct sheets *out)
 {
     struct sheet *s = sheet_add(out, 4, 1, "how the campaigns ran");
@@ -298,6 +312,11 @@ static void add_care(const struct outcome *t, struct sheets *out)
         sheet_number(s, sum / (double)n, 2);
         sheet_cell(s, "%zu", repeated);
     }
+    size_t hosts = kinds(t, offsetof(struct result, host)),
+           versions = kinds(t, offsetof(struct result, version));
+    sheet_note(s, "%zu campaigns, made by %zu version%s of Carol and its fuzzers on %zu kind%s of "
+                  "machine; result.json has each",
+               t->n, versions, versions == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s");
 }
 
 void outcome_sheets(const struct outcome *t, size_t reference, enum measure_kind m,

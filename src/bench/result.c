@@ -1,8 +1,11 @@
 /* result: a campaign's outcome as JSON, and the figures that follow from it. */
 #include "bench/result.h"
 
+#include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/hash.h"
+#include "base/where.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -46,6 +49,39 @@ char *result_host(void)
     free(model);
     buf_free(&b);
     return host;
+}
+
+/* "afl 4.40c, honggfuzz 2.6, ...", as tools/engines.py noted them; "" when it did not. */
+static char *engine_versions(void)
+{
+    static const char *const names[] = {"afl", "honggfuzz", "radamsa"};
+    char *path = where_engine("engines.json");
+    json_t *o = json_load_file(path, 0, NULL);
+    struct buf b = BUF_INIT(4096);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = json_string_value(
+            json_object_get(json_object_get(o, names[i]), "version"));
+        if (v)
+            buf_printf(&b, ", %s %s", names[i], v);
+    }
+    const char *key = json_string_value(json_object_get(o, "key"));
+    if (key)
+        buf_printf(&b, ", engines %s", key);
+    json_decref(o);
+    free(path);
+    return buf_take(&b);
+}
+
+char *result_version(void)
+{
+    struct digest d;
+    char hex[65] = "?", *self = where_self(), *engines = engine_versions();
+    if (hash_file(self, &d, NULL) == 0)
+        digest_hex(&d, hex);
+    char *text = str_fmt("carol %s (program %.16s)%s", CAROL_VERSION, hex, engines);
+    free(engines);
+    free(self);
+    return text;
 }
 
 size_t result_triggered(const struct result *r)
@@ -98,13 +134,14 @@ static json_t *to_json(const struct result *r)
                   "contender", r->contender, "role", role_name(r->role), "trial", r->trial, "seed",
                   (json_int_t)r->seed, "cores", r->cores, "definition", r->definition);
     json_t *more = json_pack(
-        "{s:f,s:f,s:f,s:f,s:i,s:f,s:I,s:I,s:i,s:i,s:f,s:o,s:o,s:o,s:I,s:o,s:s,s:s,s:s,s:s}",
+        "{s:f,s:f,s:f,s:f,s:i,s:f,s:I,s:I,s:i,s:i,s:f,s:o,s:o,s:o,s:I,s:o,s:s,s:s,s:s,s:s,s:s}",
         "budget_s", r->budget_s, "cpu_s", r->cpu_s, "wall_s", r->wall_s, "ratio", r->ratio,
         "attempts", r->attempts, "first_ratio", r->first_ratio, "execs", (json_int_t)r->execs,
         "inputs", (json_int_t)r->inputs, "triggered", (int)result_triggered(r), "reached",
         (int)result_reached(r), "area", result_area(r), "edges", edges, "wall_at_s", wall,
         "top_share", top, "edges_total", (json_int_t)r->edges_total, "bugs", bugs, "command",
-        r->command, "version", r->version, "began", r->began, "host", r->host);
+        r->command, "version", r->version, "build_id", r->build_id ? r->build_id : "", "began",
+        r->began, "host", r->host);
     json_object_update(o, more);
     json_decref(more);
     return o;
@@ -192,6 +229,7 @@ static void from_json(struct result *r, json_t *o)
         .edges_total = (uint32_t)whole_of(o, "edges_total"),
         .command = text_of(o, "command"),
         .version = text_of(o, "version"),
+        .build_id = text_of(o, "build_id"),
         .began = text_of(o, "began"),
         .host = text_of(o, "host"),
     };
@@ -221,7 +259,7 @@ int result_read(struct result *r, const char *path, struct err *e)
 void result_free(struct result *r)
 {
     char *own[] = {r->target,  r->contender, r->definition, r->command,
-                   r->version, r->began,     r->host};
+                   r->version, r->build_id,  r->began,      r->host};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         free(own[i]);
     free(r->bugs);

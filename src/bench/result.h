@@ -41,13 +41,16 @@ struct result {
     double top_share[GROWTH_QUARTERS];  /* negative: not known */
     struct bug_result *bugs;            /* all of the target's */
     size_t n_bugs;
-    char *command, *version, *began;
-    char *host; /* kernel, processor, cores */
+    char *command, *began;
+    char *version;  /* of Carol and the engines */
+    char *build_id; /* of the neutral build */
+    char *host;     /* kernel, processor, cores */
 };
 
 void result_bugs(struct result *r, const struct bug *bugs, size_t n, const struct carol_oracle *o);
-/* This machine, for result.host; the caller frees. */
+/* This machine, for result.host, and what runs here, for result.version; the caller frees. */
 char *result_host(void);
+char *result_version(void);
 size_t result_triggered(const struct result *r);
 size_t result_reached(const struct result *r);
 /* Bugs triggered, averaged over the budget: the area under the curve divided by its length. */

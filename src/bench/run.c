@@ -20,10 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SLOTS_MAX 256
+#define LEAST_ROOM ((uint64_t)1 << 20)
 #define FAILURES_AT_FIRST 3 /* so many without a single success: something is wrong with all */
 
 struct bench;
@@ -140,7 +142,7 @@ static void say_done(struct slot *sl, const struct result *r)
 {
     struct bench *b = sl->b;
     char *name = name_of(sl);
-    size_t done = b->plan.done, left = b->plan.n - done;
+    size_t done = b->plan.done, left = b->plan.n - done - b->sum->elsewhere;
     double mean = (double)b->spent_ns / 1e9 / (double)b->sum->done,
            hours = mean * (double)left / b->n_slots / 3600;
     log_info("[%zu/%zu] %s: %zu of %zu bugs, %u edges, %llu inputs, %.1f CPU s in %.1f s; about "
@@ -155,6 +157,7 @@ static void fill(const struct slot *sl, struct result *r)
 {
     const struct suite *s = sl->b->s;
     const struct contest *c = sl->contest;
+    const char *build_id = sl->b->builds[sl->now->target].family[FAMILY_NEUTRAL].build_id;
     char began[32];
     time_t at = (time_t)(c->began_real_ns / NS_PER_S);
     struct tm tm;
@@ -175,7 +178,8 @@ static void fill(const struct slot *sl, struct result *r)
                          .inputs = sl->growth.inputs,
                          .edges_total = sl->growth.n_edges,
                          .command = xstrdup(c->command),
-                         .version = xstrdup(CAROL_VERSION),
+                         .version = result_version(),
+                         .build_id = xstrdup(build_id ? build_id : ""),
                          .began = xstrdup(began),
                          .host = result_host()};
     result_bugs(r, target_of(sl)->bugs, target_of(sl)->n_bugs, &c->oracle);
@@ -266,6 +270,13 @@ static int measure_carol(struct slot *sl, struct err *e)
     return rc;
 }
 
+/* Then every campaign would fail. */
+static bool disk_is_full(const char *dir)
+{
+    struct statvfs v;
+    return statvfs(dir, &v) == 0 && v.f_bavail * v.f_frsize < LEAST_ROOM;
+}
+
 /* It could not be judged: it stays undone, and the next run tries it again. */
 static void fail(struct slot *sl, const char *why)
 {
@@ -273,6 +284,14 @@ static void fail(struct slot *sl, const char *why)
     char *name = name_of(sl);
     b->sum->failed++;
     log_warn("%s failed: %s; see %s/log", name, why, sl->now->dir);
+    if (disk_is_full(b->s->out)) {
+        struct err e = {0};
+        int rc = err_env(&e,
+                         "there is no space left in %s: %s failed (%s); make room, and the same "
+                         "command goes on",
+                         b->s->out, name, why);
+        give_up(b, rc, &e);
+    }
     if (b->sum->failed >= FAILURES_AT_FIRST && b->plan.done == 0) {
         struct err e = {0};
         int rc = err_env(&e, "%zu campaigns failed and none succeeded; the last: %s: %s (%s/log)",
@@ -436,9 +455,11 @@ int bench_run(const struct suite *s, const struct bench_opts *o, struct bench_su
     rc = rc < 0 ? rc : order_make(&b->plan, s, e);
     sum->planned = b->plan.n;
     sum->before = b->plan.done;
-    if (rc == 0 && b->plan.done < b->plan.n)
-        rc = ready_targets(s, &b->builds, e);
-    if (rc == 0 && b->plan.done < b->plan.n)
+    if (rc == 0 && o->parts)
+        sum->elsewhere = order_part(&b->plan, o->part, o->parts);
+    bool any = rc == 0 && order_next(&b->plan);
+    rc = any ? ready_targets(s, &b->builds, e) : rc;
+    if (rc == 0 && any)
         rc = run_plan(b, e);
     loop_free(b->loop);
     ready_free(b->builds, s->n_targets);

@@ -17,11 +17,13 @@
 #include <stddef.h>
 
 struct bench_opts {
-    bool keep; /* everything that the contenders wrote */
+    bool keep;          /* everything that the contenders wrote */
+    size_t part, parts; /* part 1 of 3, say: every third campaign; parts 0: all */
 };
 
 struct bench_summary {
     size_t planned, before, done, failed; /* campaigns: all; done before, done now, failed now */
+    size_t elsewhere;                     /* neither done nor of our part */
     bool interrupted;
 };
 

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "bench/outcome.h"
 #include "bench/suite.h"
 #include "cli/cli.h"
@@ -19,6 +20,7 @@ static const char options[] =
     "                     run again, so the same command goes on after Ctrl-C or kill -9\n"
     "      --holdout      the hold-out targets too\n"
     "      --keep         keep what the contenders wrote, not only the results\n"
+    "      --part I/N     only every Nth campaign, from the Ith on: the others run on other machines\n"
     "  -q, --quiet        no progress\n"
     "\n"
     "table DIR: what is done so far, as the tables of the paper\n"
@@ -40,39 +42,61 @@ static int run(const struct suite *s, const struct bench_opts *o, struct err *e)
     int rc = bench_run(s, o, &sum, e);
     if (rc < 0)
         return rc;
-    size_t left = sum.planned - sum.before - sum.done;
-    printf("%zu of %zu campaigns are done, %zu of them now\n", sum.planned - left, sum.planned,
+    size_t left = sum.planned - sum.before - sum.done - sum.elsewhere;
+    printf("%zu of %zu campaigns are done, %zu of them now\n", sum.before + sum.done, sum.planned,
            sum.done);
+    if (sum.elsewhere)
+        printf("%zu are of other parts\n", sum.elsewhere);
     if (left)
         printf("%s: the same command goes on\n", sum.interrupted ? "interrupted" : "some failed");
     printf("results: carol bench table %s\n", s->out);
     return left ? 1 : 0;
 }
 
+/* "2/3" */
+static int parse_part(const char *text, struct bench_opts *o, struct err *e)
+{
+    struct strv words = {0};
+    uint64_t part = 0, parts = 0;
+    strv_split(&words, text, '/');
+    int rc = words.n == 2 ? str_to_u64(words.v[1], "--part", 1, 1000, &parts, e)
+                          : err_usage(e, "--part is I/N, such as 1/2 on one machine and 2/2 on another");
+    rc = rc < 0 ? rc : str_to_u64(words.v[0], "--part", 1, parts, &part, e);
+    strv_free(&words);
+    o->part = (size_t)part;
+    o->parts = (size_t)parts;
+    return rc;
+}
+
 static int verb_run(int argc, char **argv, struct err *e)
 {
-    enum { OPT_HOLDOUT = 256, OPT_KEEP };
+    enum { OPT_HOLDOUT = 256, OPT_KEEP, OPT_PART };
     static const struct option longs[] = {{"out", required_argument, NULL, 'o'},
                                           {"holdout", no_argument, NULL, OPT_HOLDOUT},
                                           {"keep", no_argument, NULL, OPT_KEEP},
+                                          {"part", required_argument, NULL, OPT_PART},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {NULL, 0, NULL, 0}};
     struct bench_opts o = {0};
     const char *out = NULL;
     bool holdout = false;
+    int rc = 0;
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "o:q", longs, NULL)) != -1;)
         switch (c) {
         case 'o': out = optarg; break;
         case OPT_HOLDOUT: holdout = true; break;
         case OPT_KEEP: o.keep = true; break;
+        case OPT_PART: rc = parse_part(optarg, &o, e); break;
         case 'q': log_set_level(LOG_WARN); break;
         default: return err_usage(e, "see 'carol bench --help'");
         }
+    if (rc < 0)
+        return rc;
     if (optind + 1 != argc)
         return err_usage(e, "give one suite: carol bench run SUITE.ini");
     struct suite s;
-    int rc = host_need_files(HOST_FILES_RUN, e);
+    rc = host_need_files(HOST_FILES_RUN, e);
     rc = rc < 0 ? rc : suite_load(&s, argv[optind], out, holdout, e);
     if (rc < 0)
         return rc;

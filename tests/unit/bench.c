@@ -212,14 +212,15 @@ static void test_suite_refuses(void **state)
 static void test_own_suites(void **state)
 {
     (void)state;
-    static const char *const names[] = {"suite.ini", "reduced.ini"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const names[] = {"suite.ini", "ablations.ini", "rewards.ini", "singles.ini",
+                                        "reduced.ini"};
+    for (size_t i = 0; i < 5; i++) {
         struct suite s;
         struct err e = {0};
         char *path = str_fmt("%s/bench/suite/%s", CAROL_SOURCE, names[i]);
-        if (suite_load(&s, path, temp_dir, i == 0, &e) < 0)
+        if (suite_load(&s, path, temp_dir, i < 4, &e) < 0)
             fail_msg("%s", e.msg);
-        assert_int_equal(s.n_targets, i == 0 ? 8 : 1);
+        assert_int_equal(s.n_targets, i < 4 ? 8 : 1);
         suite_free(&s);
         free(path);
     }
@@ -305,6 +306,15 @@ static void test_resume(void **state)
     assert_ptr_equal(order_next(&q), &q.v[0]);
     q.v[0].taken = true;
     assert_ptr_equal(order_next(&q), &q.v[2]);
+    order_free(&q);
+    assert_int_equal(order_make(&q, &s, &e), 0); /* two machines: each campaign is run by one of them */
+    assert_int_equal(order_part(&q, 1, 2), 4 - 1);
+    assert_ptr_equal(order_next(&q), &q.v[0]);
+    q.v[0].taken = true;
+    assert_ptr_equal(order_next(&q), &q.v[2]);
+    assert_int_equal(order_part(&q, 2, 2), 5);
+    q.v[0].taken = false;
+    assert_ptr_equal(order_next(&q), &q.v[3]); /* 1 is done */
     order_free(&q);
     s.trials = 5; /* more of the same is fine */
     assert_int_equal(order_make(&q, &s, &e), 0);
