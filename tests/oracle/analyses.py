@@ -239,9 +239,9 @@ def targets_of(camps):
 
 def contrast(base, other):
     more = [100 * (o / b - 1) for b, o in zip(base, other) if b > 0]
+    gap = [o - b if abs(o - b) > 1e-9 * max(o, b) else 0.0 for b, o in zip(base, other)]
     return {"campaigns": len(base), "base_error": median(base), "error": median(other), "more_error_pct": median(more),
-            "worse_pct": 100 * sum(o > b for b, o in zip(base, other)) / len(base),
-            "p": wilcoxon([o - b for b, o in zip(base, other)])}
+            "worse_pct": 100 * sum(g > 0 for g in gap) / len(base), "p": wilcoxon(gap)}
 
 
 def versus(camps, models, errors, within):
@@ -330,11 +330,19 @@ def rank(camps):
     memo = {}
 
     def turned(c, v, r):
-        return [(t.arm, [dot(u, t.x) for u in v[:r]] + [1.0], t.reward) for t in c.turns]
+        """Its turns in the directions, and their products by fuzzer"""
+        rows = [(t.arm, [dot(u, t.x) for u in v[:r]] + [1.0], t.reward) for t in c.turns]
+        mine = [[(f, y, 1.0) for k, f, y in rows if k == arm] for arm in range(c.arms)]
+        return rows, [products(m) if m else None for m in mine]
 
     def off(train, held, lam, arms):
-        w = [ridge([(f, y, 1.0) for rows in train for a, f, y in rows if a == arm], lam) for arm in range(arms)]
-        return math.fsum((y - dot(w[a], f)) ** 2 for a, f, y in held)
+        w = []
+        for arm in range(arms):
+            cells = [t[1][arm] for t in train if t[1][arm]]
+            n = range(len(held[0][0][1]))
+            w.append(solve([[lam * (i == j) + math.fsum(a[i][j] for a, _ in cells) for j in n] for i in n],
+                           [math.fsum(b[i] for _, b in cells) for i in n]))
+        return math.fsum((y - dot(w[a], f)) ** 2 for a, f, y in held[0])
 
     def model(mine, left, m, choose):
         rest = [c for c in mine if c is not left]

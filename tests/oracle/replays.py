@@ -53,7 +53,7 @@ class Contextual(Warm):
         self.a = [[[RIDGE * (i == j) for j in range(n)] for i in range(n)] for _ in range(c.arms)]
         self.b = [[0.0] * n for _ in range(c.arms)]
         self.solved = [self.solve(k) for k in range(c.arms)]
-        self.warm, self.drawn = False, []
+        self.warm, self.drawn, self.seen = False, [], [0] * c.arms
 
     def solve(self, arm):
         inv = inverse(self.a[arm])
@@ -83,6 +83,8 @@ class Contextual(Warm):
         return max(able(d), key=lambda a: self.draw(a, d.x[a][:k] + [0.0] + d.x[a][k + 1:]))
 
     def learn(self, t):
+        self.seen[t.arm] += 1
+        self.sent[t.arm] = max(self.sent[t.arm], self.seen[t.arm])  # what completed needs no first turn
         f = self.phi(t.x)
         a = self.a[t.arm]
         for i, p in enumerate(f):

@@ -40,8 +40,8 @@ def ask(name, *outs):
     return {**{t["name"]: t["rows"] for t in answer["tables"]}, "notes": answer["notes"], "answer": answer}
 
 
-def simulate(home, scheduler, n, seed, target, arms=ARMS):
-    code, text = CAROL.run("sim", "ensemble", "-k", arms, "-j", 3, "--turns", 180, "--edges", 1200, "-s", scheduler,
+def simulate(home, scheduler, n, seed, target, arms=ARMS, turns=180):
+    code, text = CAROL.run("sim", "ensemble", "-k", arms, "-j", 3, "--turns", turns, "--edges", 1200, "-s", scheduler,
                            "--campaigns", n, "--seed", seed, "-o", home, limit=300)
     assert code == 0, text
     outs = sorted(p.parent for p in Path(home).glob("*/carol.db")) or [Path(home)]
@@ -95,7 +95,8 @@ def by_oracle(a, b):
     agrees("drift", got["campaigns"], ["campaign"], analyses.drift(camps[:1]))
     agrees("drift, targets", got["drift"], ["target"], analyses.drift_targets(got["campaigns"]))
     agrees("allocation", ask("allocation", *outs)["allocation"], ["target", "scheduler"], analyses.allocation(camps))
-    agrees("regret", ask("regret", *outs)["regret"], ["target", "policy"], analyses.regret(camps))
+    few = simulate(TEMP / "few", "random", 3, 5, "simulated", turns=60)
+    agrees("regret", ask("regret", *few)["regret"], ["target", "policy"], analyses.regret([analyses.read(o) for o in few]))
     few = [camps[0], camps[-1]]
     got = ask("influence", *(c.out for c in few))
     campaigns, signals, stable = analyses.influence(few)
@@ -239,7 +240,7 @@ def planted_choices(plant):
     TAP.ok(other["q4_pct"] == 100 and other["q1_pct"] < 45 and other["change"] > 50 and other["p"] < 0.05,
            "allocation: from all to one fuzzer", other)
     still = ask("allocation", TEMP / "blind")["allocation"][0]
-    TAP.ok(abs(still["change"]) < 12 and still["p"] > 0.05, "allocation: none that changes", still)
+    TAP.ok(abs(still["change"]) < 5, "allocation: none that changes", still)
     rows = {r["policy"]: r for r in ask("regret", TEMP / "seen")["regret"]}
     best, alone = rows["highest prediction"], rows["single:" + next(p for p in rows if p.startswith("single:"))[7:]]
     TAP.ok(best["dr_low"] > rows["random, as it ran"]["dr_high"] and abs(alone["gain"]) < 0.03,
@@ -297,8 +298,8 @@ def arrivals():
     late = rows["T002", "bandfuzz"]
     TAP.ok(rows["T002", "contextual"]["median_s"] == 380 and late["triggered"] == 5 and late["median_s"] == 980
            and late["p_holm"] < 0.01 and ("T003", "bandfuzz") not in rows, "arrival: a late one that one triggers earlier", rows)
-    TAP.ok(early["differing", "contextual"]["after_first_quarter"] == 1 and early["differing", "bandfuzz"]["in_last_quarter"] == 1
-           and early["everywhere", "contextual"]["latest_pct"] == 1.4, "arrival: early and late", early)
+    TAP.ok(early["differing", "contextual"]["after_first_quarter"] == 2 and early["differing", "bandfuzz"]["in_last_quarter"] == 1
+           and early["everywhere", "bandfuzz"]["latest_pct"] == 1.4, "arrival: early and late", early)
     code, text = CAROL.run("analyze", "arrival", TEMP / "seen")
     TAP.ok(code == 2 and "does not know which bug" in text, "arrival: a campaign alone has no first triggers", text)
 
