@@ -48,8 +48,7 @@ static int map(struct bugfile *f, const char *path, struct err *e)
     /* Allocated at once: on a full disk a target that writes to its mapping would be killed. */
     if (fd < 0 || (errno = posix_fallocate(fd, 0, (off_t)f->size)) != 0)
         rc = err_sys(e, "cannot make the oracle's file %s", path);
-    f->area =
-        rc == 0 ? mmap(NULL, f->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    f->area = rc == 0 ? mmap(NULL, f->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (rc == 0 && f->area == MAP_FAILED)
         rc = err_sys(e, "cannot map %s", path);
     if (fd >= 0)

@@ -105,7 +105,8 @@ void figure_survival(const struct outcome *t, size_t target, struct buf *out)
         free(x);
     }
     plot_end(&p);
-    html(out, "<figcaption>%s: Kaplan-Meier, all bugs and campaigns together.</figcaption></figure>\n",
+    html(out,
+         "<figcaption>%s: Kaplan-Meier, all bugs and campaigns together.</figcaption></figure>\n",
          t->targets.v[target]);
 }
 

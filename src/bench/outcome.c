@@ -330,8 +330,8 @@ static struct lifetime *lifetimes(const struct outcome *t, size_t target, size_t
                 continue;
             const struct first *f = &r->bugs[b].triggered;
             XGROW(x, *n, cap);
-            x[(*n)++] = f->seen ? (struct lifetime){f->cpu_s, true}
-                                : (struct lifetime){r->budget_s, false};
+            x[(*n)++] =
+                f->seen ? (struct lifetime){f->cpu_s, true} : (struct lifetime){r->budget_s, false};
         }
     }
     return x;

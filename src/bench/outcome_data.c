@@ -106,7 +106,8 @@ static void who(const struct result *r, struct buf *out)
 void outcome_csv(const struct outcome *t, struct buf *out)
 {
     buf_str(out, "target,contender,role,trial,seed,cores,budget_s,cpu_s,wall_s,ratio,attempts,bugs,"
-                 "reached,area,edges,seed_edges,edges_q1,edges_q2,edges_q3,execs,inputs,top_q1,top_q2,top_q3,top_q4,began\n");
+                 "reached,area,edges,seed_edges,edges_q1,edges_q2,edges_q3,execs,inputs,top_q1,top_"
+                 "q2,top_q3,top_q4,began\n");
     for (size_t i = 0; i < t->n; i++) {
         const struct result *r = &t->results[i];
         who(r, out);

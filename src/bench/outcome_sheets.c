@@ -197,9 +197,8 @@ static const struct duel *duel_with(const struct duel *duels, size_t n, const ch
 }
 
 /* The contenders of one role, each with its means and how far it is from the reference. */
-static void add_role(const struct outcome *t, size_t reference, enum measure_kind m,
-                     enum role role, const char *title, const struct duel *duels, size_t n,
-                     struct sheets *out)
+static void add_role(const struct outcome *t, size_t reference, enum measure_kind m, enum role role,
+                     const char *title, const struct duel *duels, size_t n, struct sheets *out)
 {
     struct sheet *s = NULL;
     for (size_t c = 0; c < t->contenders.n; c++) {
@@ -214,8 +213,9 @@ static void add_role(const struct outcome *t, size_t reference, enum measure_kin
             static const char *const heads[] = {"sum", "delta", "percent", "p sign"};
             for (size_t i = 0; i < 4; i++)
                 sheet_cell(s, "%s", heads[i]);
-            sheet_note(s, "sum: of means; delta, percent: from %s on the same targets; p sign: "
-                          "over the targets",
+            sheet_note(s,
+                       "sum: of means; delta, percent: from %s on the same targets; p sign: "
+                       "over the targets",
                        t->contenders.v[reference]);
         }
         sheet_cell(s, "%s", t->contenders.v[c]);
@@ -314,8 +314,9 @@ static void add_care(const struct outcome *t, struct sheets *out)
     }
     size_t hosts = kinds(t, offsetof(struct result, host)),
            versions = kinds(t, offsetof(struct result, version));
-    sheet_note(s, "%zu campaigns, made by %zu version%s of Carol and its fuzzers on %zu kind%s of "
-                  "machine; result.json has each",
+    sheet_note(s,
+               "%zu campaigns, made by %zu version%s of Carol and its fuzzers on %zu kind%s of "
+               "machine; result.json has each",
                t->n, versions, versions == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s");
 }
 

@@ -59,8 +59,7 @@ static char *engine_versions(void)
     json_t *o = json_load_file(path, 0, NULL);
     struct buf b = BUF_INIT(4096);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *v = json_string_value(
-            json_object_get(json_object_get(o, names[i]), "version"));
+        const char *v = json_string_value(json_object_get(json_object_get(o, names[i]), "version"));
         if (v)
             buf_printf(&b, ", %s %s", names[i], v);
     }

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static const char *const role_names[] = {"none",     "ours",   "ablation", "reward",
-                                          "baseline", "single", "rival"};
+                                         "baseline", "single", "rival"};
 
 const char *role_name(enum role r)
 {

@@ -20,7 +20,8 @@ static const char options[] =
     "                     run again, so the same command goes on after Ctrl-C or kill -9\n"
     "      --holdout      the hold-out targets too\n"
     "      --keep         keep what the contenders wrote, not only the results\n"
-    "      --part I/N     only every Nth campaign, from the Ith on: the others run on other machines\n"
+    "      --part I/N     only every Nth campaign, from the Ith on: the others run on other "
+    "machines\n"
     "  -q, --quiet        no progress\n"
     "\n"
     "table DIR: what is done so far, as the tables of the paper\n"
@@ -59,8 +60,9 @@ static int parse_part(const char *text, struct bench_opts *o, struct err *e)
     struct strv words = {0};
     uint64_t part = 0, parts = 0;
     strv_split(&words, text, '/');
-    int rc = words.n == 2 ? str_to_u64(words.v[1], "--part", 1, 1000, &parts, e)
-                          : err_usage(e, "--part is I/N, such as 1/2 on one machine and 2/2 on another");
+    int rc = words.n == 2
+                 ? str_to_u64(words.v[1], "--part", 1, 1000, &parts, e)
+                 : err_usage(e, "--part is I/N, such as 1/2 on one machine and 2/2 on another");
     rc = rc < 0 ? rc : str_to_u64(words.v[0], "--part", 1, parts, &part, e);
     strv_free(&words);
     o->part = (size_t)part;
@@ -71,12 +73,10 @@ static int parse_part(const char *text, struct bench_opts *o, struct err *e)
 static int verb_run(int argc, char **argv, struct err *e)
 {
     enum { OPT_HOLDOUT = 256, OPT_KEEP, OPT_PART };
-    static const struct option longs[] = {{"out", required_argument, NULL, 'o'},
-                                          {"holdout", no_argument, NULL, OPT_HOLDOUT},
-                                          {"keep", no_argument, NULL, OPT_KEEP},
-                                          {"part", required_argument, NULL, OPT_PART},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"out", required_argument, NULL, 'o'}, {"holdout", no_argument, NULL, OPT_HOLDOUT},
+        {"keep", no_argument, NULL, OPT_KEEP}, {"part", required_argument, NULL, OPT_PART},
+        {"quiet", no_argument, NULL, 'q'},     {NULL, 0, NULL, 0}};
     struct bench_opts o = {0};
     const char *out = NULL;
     bool holdout = false;

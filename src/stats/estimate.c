@@ -12,8 +12,7 @@ struct estimate estimate_of(const double *x, size_t n)
 {
     struct estimate e = {.mean = stats_mean(x, (int)n)};
     if (n > 1)
-        e.half =
-            tail_student_point(0.05, (int)n - 1) * sqrt(stats_variance(x, (int)n) / (double)n);
+        e.half = tail_student_point(0.05, (int)n - 1) * sqrt(stats_variance(x, (int)n) / (double)n);
     return e;
 }
 

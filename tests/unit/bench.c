@@ -307,7 +307,8 @@ static void test_resume(void **state)
     q.v[0].taken = true;
     assert_ptr_equal(order_next(&q), &q.v[2]);
     order_free(&q);
-    assert_int_equal(order_make(&q, &s, &e), 0); /* two machines: each campaign is run by one of them */
+    assert_int_equal(order_make(&q, &s, &e),
+                     0); /* two machines: each campaign is run by one of them */
     assert_int_equal(order_part(&q, 1, 2), 4 - 1);
     assert_ptr_equal(order_next(&q), &q.v[0]);
     q.v[0].taken = true;

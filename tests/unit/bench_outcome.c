@@ -221,7 +221,8 @@ static void test_forms(void **state)
     expect_line(csv.p, "\nlibtiff,ctx,ours,1,0,6,100,0,0,0.9000,1,5,5,3.5,105,");
     expect_line(bugs.p, "\nlibtiff,ctx,ours,1,B6,,,,,,\n");
     outcome_html(&t, ctx, MEASURE_BUGS, &page);
-    assert_int_equal(count(page.p, "<svg"), 3 + 9); /* bugs, ranks, edges; not triggered yet, per target */
+    assert_int_equal(count(page.p, "<svg"),
+                     3 + 9); /* bugs, ranks, edges; not triggered yet, per target */
     assert_int_equal(count(page.p, "<path class=\"line"), 6 + 6 + 9 * 6);
     assert_int_equal(count(page.p, "<table"), count(page.p, "</table>"));
     assert_int_equal(count(page.p, "src=") + count(page.p, "@import") + count(page.p, "url("), 0);
