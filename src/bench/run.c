@@ -125,10 +125,11 @@ static void clear(struct slot *sl)
     sl->now = NULL;
 }
 
-/* Everything but the result, the oracle's file and what the contender printed. */
+/* Everything but the result, the oracle's file, what the contender printed, and what is to be kept. */
 static void remove_rest(const struct slot *sl)
 {
-    static const char *const subs[] = {"out", "tmp"};
+    bool journal = sl->b->o->keep == KEEP_JOURNALS && !contender_of(sl)->rival;
+    const char *const subs[] = {journal ? "out/fuzzers" : "out", "tmp"};
     for (size_t i = 0; i < 2; i++) {
         char *path = fs_join(sl->now->dir, subs[i]);
         struct err e = {0};
@@ -204,7 +205,7 @@ static void write_result(struct slot *sl)
         b->sum->done++;
         b->spent_ns += sl->contest->whole_ns;
         say_done(sl, &r);
-        if (!b->o->keep)
+        if (b->o->keep != KEEP_ALL)
             remove_rest(sl);
     } else {
         give_up(b, rc, &e);

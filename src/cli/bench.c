@@ -19,7 +19,8 @@ static const char options[] =
     "  -o, --out DIR      results (default: what the suite says); a campaign that is done is not\n"
     "                     run again, so the same command goes on after Ctrl-C or kill -9\n"
     "      --holdout      the hold-out targets too\n"
-    "      --keep         keep what the contenders wrote, not only the results\n"
+    "      --keep-journals  keep the records of Carol's campaigns, too, for carol analyze\n"
+    "      --keep         keep everything that the contenders wrote\n"
     "      --part I/N     only every Nth campaign, from the Ith on: the others run on other "
     "machines\n"
     "  -q, --quiet        no progress\n"
@@ -72,7 +73,7 @@ static int parse_part(const char *text, struct bench_opts *o, struct err *e)
 
 static int verb_run(int argc, char **argv, struct err *e)
 {
-    enum { OPT_HOLDOUT = 256, OPT_KEEP, OPT_PART };
+    enum { OPT_HOLDOUT = 256, OPT_KEEP, OPT_JOURNALS, OPT_PART };
     static const struct option longs[] = {
         {"out", required_argument, NULL, 'o'}, {"holdout", no_argument, NULL, OPT_HOLDOUT},
         {"keep", no_argument, NULL, OPT_KEEP}, {"part", required_argument, NULL, OPT_PART},
@@ -86,7 +87,8 @@ static int verb_run(int argc, char **argv, struct err *e)
         switch (c) {
         case 'o': out = optarg; break;
         case OPT_HOLDOUT: holdout = true; break;
-        case OPT_KEEP: o.keep = true; break;
+        case OPT_KEEP: o.keep = KEEP_ALL; break;
+        case OPT_JOURNALS: o.keep = KEEP_JOURNALS; break;
         case OPT_PART: rc = parse_part(optarg, &o, e); break;
         case 'q': log_set_level(LOG_WARN); break;
         default: return err_usage(e, "see 'carol bench --help'");

@@ -408,6 +408,10 @@ def wrong(plant, a):
         TEMP / "rebuilt", 1, 50, noise, build="other"), has=["different builds", "'planted'"])
     refused("different rewards", "decay", TEMP / "seen", *plant.campaigns(
         TEMP / "rewarded", 1, 50, noise, settings=[("reward", "2")]), has=["rewarded"])
+    mixed = ask("decay", TEMP / "a", "--of", "random")
+    TAP.ok("decay" in mixed and mixed["answer"]["campaigns"] == 3, "--of takes the campaigns of a scheduler", mixed)
+    refused("--of nobody", "decay", TEMP / "a", "--of", "nobody", has=["none of these 6 campaigns", "nobody"])
+    refused("--of for arrival", "arrival", TEMP / "bench", "--of", "contextual", has=["compares them all"])
     one = next((TEMP / "seen").iterdir())
     for name in ("predict", "features", "rank", "forget"):
         refused(f"{name} of one campaign", name, one, has=["one campaign only"])

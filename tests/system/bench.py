@@ -152,7 +152,7 @@ class Begun:
     def __init__(self, top, out, name):
         self.log, self.out = top / f"{name}.log", out
         least, begun = max(1, len(results(out))), time.time_ns()
-        self.p = carol.start("bench", "run", top / "suite.ini", "-o", out, log=self.log)
+        self.p = carol.start("bench", "run", top / "suite.ini", "-o", out, "--keep-journals", log=self.log)
         self.ready = wait_until(lambda: len(results(out)) >= least and unfinished(out, begun), patience=400)
 
     def end(self):
@@ -178,7 +178,7 @@ def test_kill_and_resume(top, out):
     check(not carol.survivors(), "nothing survives Ctrl-C", carol.processes())
     check(intact(killed, stopped), "what was finished before a kill is there", (killed.keys(), stopped.keys()))
     full = test_full_disk(top, out) if out.parent.is_mount() else stopped
-    code, text = carol.run("bench", "run", top / "suite.ini", "-o", out, limit=500)
+    code, text = carol.run("bench", "run", top / "suite.ini", "-o", out, "--keep-journals", limit=500)
     after = results(out)
     check(code == 0 and "4 of 4 campaigns are done" in text, "the same command goes on", text)
     check(len(after) == 4 and intact(stopped, after) and intact(full, after),
@@ -186,7 +186,11 @@ def test_kill_and_resume(top, out):
     code, text = carol.run("bench", "run", top / "suite.ini", "-o", out)
     check(code == 0 and "0 of them now" in text and results(out) == after, "and a third time nothing is run", text)
     check(not carol.survivors(), "nothing survives the end", carol.processes())
-    check(not list(out.glob("campaigns/*/out")), "only results are kept")
+    kept = sorted(str(p.relative_to(out / "campaigns")) for p in out.glob("campaigns/*/out/carol.db"))
+    check(kept == [f"door,single+aflpp,{i}/out/carol.db" for i in (1, 2)] and not list(out.glob("campaigns/*/out/fuzzers")),
+          "results and journals are kept, and nothing else", kept)
+    code, text = carol.run("analyze", "allocation", out, "--of", "single:aflpp")
+    check(code == 0 and "single:aflpp" in text, "journals that carol analyze reads", text)
     return after
 
 
@@ -265,6 +269,7 @@ def test_magma(top):
     code, text = carol.run("bench", "run", top / "magma.ini", "-o", top / "magma", limit=300)
     got = [r for _, r in results(top / "magma").values()]
     bugs = {b["id"]: b for r in got for b in r["bugs"]}
+    check(not list((top / "magma").glob("campaigns/*/out")), "without --keep only results are")
     check(code == 0 and len(got) == 1 and bugs["DOOR001"]["triggered"] and not bugs["DOOR002"]["reached"]
           and 0 <= bugs["DOOR001"]["reached"]["cpu_s"] <= bugs["DOOR001"]["triggered"]["cpu_s"] <= got[0]["cpu_s"]
           and bugs["DOOR001"]["triggered"]["wall_s"] > 0 and got[0]["triggered"] == 1,
