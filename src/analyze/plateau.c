@@ -56,7 +56,8 @@ static int gather(struct events *x, struct err *e)
             e,
             "no first triggers in these %zu campaigns. A record has crashes, but does not know "
             "which bug each is: "
-            "campaigns of 'carol bench run --keep' do, and those that 'carol triage' looked at",
+            "campaigns of 'carol bench run --keep-journals' do, and those that 'carol triage' "
+            "looked at",
             x->s->n);
     x->n = x->firsts.n;
     x->v = xcalloc(x->n, sizeof *x->v);

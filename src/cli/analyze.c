@@ -10,10 +10,10 @@
 #include <string.h>
 
 static const char help[] =
-    "OUT is a campaign, or a directory of them: what 'carol sim -o' or 'carol bench run --keep'\n"
-    "wrote.  docs/ANALYSES.md says what each question means and how to read its table.\n\n"
-    "      --of LIST       only campaigns of these contenders of a benchmark, or under these "
-    "schedulers\n"
+    "OUT is a campaign, or a directory of them: what 'carol sim -o' or\n"
+    "'carol bench run --keep-journals' wrote.  docs/ANALYSES.md says what each question means and\n"
+    "how to read its table.\n\n"
+    "      --of LIST       only these contenders of a benchmark, or these schedulers\n"
     "  -p, --processes N   cores to use (default: all)\n"
     "      --json          for programs (schema 1)\n"
     "      --csv           the tables as CSV, one after another\n"

@@ -74,10 +74,13 @@ static int parse_part(const char *text, struct bench_opts *o, struct err *e)
 static int verb_run(int argc, char **argv, struct err *e)
 {
     enum { OPT_HOLDOUT = 256, OPT_KEEP, OPT_JOURNALS, OPT_PART };
-    static const struct option longs[] = {
-        {"out", required_argument, NULL, 'o'}, {"holdout", no_argument, NULL, OPT_HOLDOUT},
-        {"keep", no_argument, NULL, OPT_KEEP}, {"part", required_argument, NULL, OPT_PART},
-        {"quiet", no_argument, NULL, 'q'},     {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"out", required_argument, NULL, 'o'},
+                                          {"holdout", no_argument, NULL, OPT_HOLDOUT},
+                                          {"keep", no_argument, NULL, OPT_KEEP},
+                                          {"keep-journals", no_argument, NULL, OPT_JOURNALS},
+                                          {"part", required_argument, NULL, OPT_PART},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {NULL, 0, NULL, 0}};
     struct bench_opts o = {0};
     const char *out = NULL;
     bool holdout = false;
