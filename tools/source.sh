@@ -118,7 +118,8 @@ unpack() {
     mv unpacked/* "$tmp/new"
 }
 
-if [[ ! -d $to ]]; then
+# What lies in the cache counts only if it was checked against the same sum.
+if [[ ! -d $to ]] || { [[ -n $sum ]] && ! grep -qxF -- "$sum" "$to.sha256" 2>/dev/null; }; then
     mkdir -p "$tmp/get" "$cache"
     cd "$tmp/get"
     case $kind in
@@ -126,6 +127,8 @@ if [[ ! -d $to ]]; then
     *) echo "$usage" >&2 && exit 2 ;;
     esac
     mv "$tmp/new" "$cache/.new-$$"
+    rm -rf "$to"
     mv -T "$cache/.new-$$" "$to"
+    echo "$sum" >"$to.sha256"
 fi
 echo "$to"

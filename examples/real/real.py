@@ -39,8 +39,8 @@ def programs():
 
 
 def sources(name):
-    """[(directory, kind, package, version, SHA-256)], as its file `source` says."""
-    return [tuple(line.split()) for line in (HERE / name / "source").read_text().splitlines() if line]
+    """[[directory, kind, package, version, SHA-256, parts...]], as its file `source` says; no parts: all of it."""
+    return [line.split() for line in (HERE / name / "source").read_text().splitlines() if line]
 
 
 def check_packages(name):
@@ -53,17 +53,22 @@ def check_packages(name):
         raise Missing(f"{name} needs packages: apt-get install {' '.join(lacking)}")
 
 
-def fetch(name):
-    """Directories in the cache, one for each source."""
-    found = {}
-    for into, *pinned in sources(name):
-        got = subprocess.run([ROOT / "tools/source.sh", *pinned], stdout=subprocess.PIPE, text=True, check=False)
-        if got.returncode == 3:
-            raise Missing(f"no source of {pinned[1]}")
-        if got.returncode:
-            raise Failed(f"tools/source.sh {' '.join(pinned)}: exit {got.returncode}")
-        found[into] = got.stdout.strip()
-    return found
+def fetch(pinned):
+    """The directory in the cache."""
+    got = subprocess.run([ROOT / "tools/source.sh", *pinned], stdout=subprocess.PIPE, text=True, check=False)
+    if got.returncode == 3:
+        raise Missing(f"no source of {pinned[1]}")
+    if got.returncode:
+        raise Failed(f"tools/source.sh {' '.join(pinned)}: exit {got.returncode}")
+    return Path(got.stdout.strip())
+
+
+def copy(there, here):
+    here.parent.mkdir(parents=True, exist_ok=True)
+    if there.is_dir():
+        shutil.copytree(there, here, symlinks=True)
+    else:
+        shutil.copy(there, here)
 
 
 def lay_out(name, src):
@@ -71,8 +76,10 @@ def lay_out(name, src):
     new = src.with_name(src.name + ".new")
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
-    for into, where in fetch(name).items():
-        shutil.copytree(where, new / into, symlinks=True)
+    for into, kind, package, version, sum_, *parts in sources(name):
+        found = fetch([kind, package, version, sum_])
+        for part in parts or [""]:
+            copy(found / part, new / into / part)
     for file in (HERE / name).iterdir():
         if file.name not in ("seeds.py", "README.md", "packages"):
             shutil.copy(file, new / file.name)
@@ -146,7 +153,7 @@ def row(a, name):
     file = out / "triage/defects.json"
     found = json.loads(file.read_text()) if file.exists() else {"defects": [], "unconfirmed": []}
     sure = found["defects"]
-    version = ", ".join(f"{package} {version}" for _, _, package, version, _ in sources(name))
+    version = ", ".join(f"{package} {version}" for _, _, package, version, *_ in sources(name))
     core_min = sum(x["wall_s"] for x in s["slots"]) / 60
     return [name, version, f"{core_min:.0f}", f"{s['execs']:,}", f"{s['seed_edges']:,}", f"{s['edges']:,} of {s['edges_total']:,}", str(len(sure)),
             counted(sure, lambda d: f"{d['class']} {d['cwe'] or 'without CWE'}"), counted(sure, lambda d: d["found_by"]),
