@@ -129,6 +129,7 @@ def short_form(top):
     ok(b"HFReadyTag" in (d / "out/hfuzz/harness").read_bytes(),
        "honggfuzz will see that the harness is persistent")
     cache(d)
+    afl_flags(d)
     static_pie(d, inputs)
 
 
@@ -136,6 +137,20 @@ def static_pie(d, inputs):
     code, said = carol("-o", "pie", "--families", "plain,afl,laf", "harness.c", "--", "-static-pie", cwd=d)
     wrong = same_everywhere(d / "pie", "harness", [((i,),) for i in inputs]) if code == 0 else [said]
     ok(not wrong, "-static-pie: what afl and laf build works too", "\n".join(wrong))
+
+
+def afl_flags(d):
+    """afl-clang-fast's own -O3 without its -g, which took a third of the time."""
+    cc = Path(CAROL).parent / "runtime/carol-cc"
+
+    def optimised(*flags):
+        p = subprocess.run([cc, *flags, "-E", "-P", "-"], input="__OPTIMIZE__", text=True, stdout=subprocess.PIPE, check=True,
+                           env={**os.environ, "CAROL_FAMILY": "afl"})
+        return p.stdout.strip() == "1"
+    ok(optimised() and not optimised("-O0"), "afl is optimised unless the script says otherwise")
+    for family in ("afl", "laf"):
+        subprocess.run([cc, "-g", "-c", "harness.c", "-o", family + ".o"], cwd=d, check=True, env={**os.environ, "CAROL_FAMILY": family})
+        ok(b".debug_info" not in (d / (family + ".o")).read_bytes(), f"{family} has no debug information")
 
 
 def cache(d):
