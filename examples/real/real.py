@@ -145,6 +145,12 @@ def counted(defects, key):
     return ", ".join(f"{k} {v}" for k, v in sorted(n.items(), key=lambda x: (-x[1], x[0]))) or "-"
 
 
+def built_version(src, source):
+    """Of a Debian package the revision that was had, which may be newer than the pinned one."""
+    log = src / source[0] / "debian/changelog"
+    return log.read_text(errors="replace").split("(", 1)[1].split(")", 1)[0] if log.exists() else source[3]
+
+
 def row(a, name):
     out = a.output / name / "out"
     s = status(a, out) if (out / "carol.db").exists() else None
@@ -153,7 +159,7 @@ def row(a, name):
     file = out / "triage/defects.json"
     found = json.loads(file.read_text()) if file.exists() else {"defects": [], "unconfirmed": []}
     sure = found["defects"]
-    version = ", ".join(f"{package} {version}" for _, _, package, version, *_ in sources(name))
+    version = ", ".join(f"{x[2]} {built_version(a.output / name / 'src', x)}" for x in sources(name))
     core_min = sum(x["wall_s"] for x in s["slots"]) / 60
     return [name, version, f"{core_min:.0f}", f"{s['execs']:,}", f"{s['seed_edges']:,}", f"{s['edges']:,} of {s['edges_total']:,}", str(len(sure)),
             counted(sure, lambda d: f"{d['class']} {d['cwe'] or 'without CWE'}"), counted(sure, lambda d: d["found_by"]),

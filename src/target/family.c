@@ -161,7 +161,7 @@ static int init_hfuzz(struct family_kit *k, struct err *e)
     k->engine = where_engine("honggfuzz/libhfuzz.a");
     add_words(&k->compile,
               "-fno-builtin -fno-omit-frame-pointer -D__NO_STRING_INLINES "
-              "-mllvm -inline-threshold=1000 "
+              "-mllvm -inline-threshold=1000 -gline-tables-only "
               "-fsanitize-coverage=trace-pc-guard,trace-cmp,trace-div,indirect-calls,trace-gep,"
               "stack-depth -fno-sanitize-link-runtime");
     add_words(&k->link, "-fno-sanitize-link-runtime");

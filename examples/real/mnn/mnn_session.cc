@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 8 || size > MAX_SIZE)
         return 0;
-    std::shared_ptr<MNN::Interpreter> net(MNN::Interpreter::createFromBuffer(data, size), MNN::Interpreter::destroy);
+    std::shared_ptr<MNN::Interpreter> net(MNN::Interpreter::createFromBuffer(data, size),
+                                          MNN::Interpreter::destroy);
     if (!net)
         return 0;
     MNN::ScheduleConfig config;

@@ -13,15 +13,17 @@
 
 enum { MAX_SIZE = 1 << 18, MAX_PAGES = 2, PIXELS = 128 };
 
-static void say_nothing(const std::string &, void *) {}
+static void say_nothing(const std::string &, void *)
+{
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1 || size > MAX_SIZE)
         return 0;
     poppler::set_debug_error_function(say_nothing, nullptr);
-    std::unique_ptr<poppler::document> doc(
-        poppler::document::load_from_raw_data(reinterpret_cast<const char *>(data), static_cast<int>(size)));
+    std::unique_ptr<poppler::document> doc(poppler::document::load_from_raw_data(
+        reinterpret_cast<const char *>(data), static_cast<int>(size)));
     if (!doc || doc->is_locked())
         return 0;
     poppler::page_renderer painter;

@@ -34,7 +34,8 @@ static void run_on(sqlite3 *db, const char *format, const char *table)
 static void use_tables(sqlite3 *db)
 {
     sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", -1, &s, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", -1,
+                           &s, NULL) != SQLITE_OK)
         return;
     for (int i = 0; i < MAX_TABLES && sqlite3_step(s) == SQLITE_ROW; i++) {
         const char *name = (const char *)sqlite3_column_text(s, 0);
@@ -60,9 +61,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(copy, data, size);
         sqlite3_progress_handler(db, TICK, tick, &left);
         sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_SIZE);
-        sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL); /* what it protects from is documented */
+        sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1,
+                          NULL); /* what it protects from is documented */
         if (sqlite3_deserialize(db, "main", copy, (sqlite3_int64)size, (sqlite3_int64)size,
-                                SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) == SQLITE_OK) {
+                                SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) ==
+            SQLITE_OK) {
             run(db, "PRAGMA integrity_check");
             use_tables(db);
             run(db, "VACUUM");
