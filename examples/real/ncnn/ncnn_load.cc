@@ -18,8 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool text = data[0] == '7'; /* of the magic number 7767517, in digits or as four bytes */
     const void *end = text ? memchr(data, 0, size) : nullptr;
     const unsigned char *at = data;
-    const size_t described =
-        end ? static_cast<size_t>(static_cast<const uint8_t *>(end) - data) : size;
+    const size_t described = end ? static_cast<size_t>(static_cast<const uint8_t *>(end) - data) : size;
     const ncnn::DataReaderFromMemory description(at, described);
     if ((text ? net.load_param(description) : net.load_param_bin(description)) != 0)
         return 0;
