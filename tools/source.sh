@@ -3,8 +3,8 @@
 #
 #   tools/source.sh KIND PACKAGE VERSION [SHA256]
 #
-#   debian   source package, patches applied.  When the mirror no longer has that revision, the newest one of the same
-#            upstream version is taken, and said.  SHA256 is that of the upstream archive.
+#   debian   source package, patches applied.  SHA256 is that of the upstream archive: when the mirror no longer has that
+#            revision, another one of the same archive is taken, and said.  Or it is that of the .dsc: exactly that revision.
 #   pypi     source distribution; pip checks SHA256, which is needed
 #   crate    SHA256 is that of the .crate file
 #   npm      SHA256 is that of the .tgz file
@@ -28,10 +28,11 @@ missing() {
 
 need() { command -v "$1" >/dev/null || missing "$1 ($2) is not here"; }
 
-# The archive is the one that was pinned, or nothing is unpacked.
+# One of the files is the pinned one, or nothing is unpacked.
 check_sum() {
-    [[ -z $sum ]] || sha256sum "$1" | grep -q "^$sum " ||
-        missing "${1##*/} is not the pinned one: its SHA-256 is $(sha256sum "$1" | cut -d' ' -f1)"
+    sha256sum "$@" | cut -d' ' -f1 >"$tmp/sums"
+    [[ -z $sum ]] || grep -qxF -- "$sum" "$tmp/sums" ||
+        missing "what came is not the pinned one: SHA-256 $(sha256sum "$@" | sed 's/  / of /' | paste -sd ';')"
 }
 
 private_apt() {
@@ -69,18 +70,14 @@ download_debian() {
             -o Dir::Etc::sourceparts=/dev/null -o Dir::Cache="$tmp/cache" showsrc "$package" 2>/dev/null |
             sed -n 's/^Version: //p' | sort -Vru | grep -vxF -- "$version"
     )
-    missing "no source of $package can be downloaded ($(tail -1 "$tmp/said"))"
+    missing "no source of $package can be downloaded ($(tail -n 1 "$tmp/said"))"
 }
 
 bring_debian() {
-    local archive
     prepare_apt
     download_debian >&2
-    for archive in ./*.orig.tar.*; do
-        [[ $archive == *.asc ]] || check_sum "$archive"
-    done
-    dpkg-source --no-check -q -x ./*.dsc "$tmp/new" >/dev/null 2>&1 ||
-        dpkg-source --no-check -x ./*.dsc "$tmp/new" >/dev/null || missing "the source does not unpack"
+    check_sum ./*.dsc ./*.orig.tar.*
+    dpkg-source -q -x ./*.dsc "$tmp/new" >"$tmp/said" 2>&1 || missing "the source does not unpack ($(tail -n 1 "$tmp/said"))"
 }
 
 # pip unpacks a source distribution before it asks it for its dependencies, of which we want nothing: --no-clean leaves
@@ -92,14 +89,15 @@ bring_pypi() {
     TMPDIR=$tmp/get pip3 download --no-clean --no-deps --no-binary :all: --no-build-isolation --require-hashes -r requirement \
         >said 2>&1 || true
     local found=("$tmp"/get/pip-download-*/"$package"_*/)
-    [[ -d ${found[0]} ]] || missing "pip cannot download it ($(grep -m1 ERROR said || tail -1 said))"
+    [[ -d ${found[0]} ]] || missing "pip cannot download it ($(grep -m1 ERROR said || tail -n 1 said))"
     mv "${found[0]}" "$tmp/new"
+    echo "$sum" >"$tmp/sums"
 }
 
 # To tell about a package, cargo downloads it.
 bring_crate() {
     need cargo cargo
-    cargo info --quiet "$package@$version" >/dev/null 2>said || missing "cargo cannot download it ($(tail -1 said))"
+    cargo info --quiet "$package@$version" >/dev/null 2>said || missing "cargo cannot download it ($(tail -n 1 said))"
     local found=("${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"$package-$version.crate")
     [[ -f ${found[0]} ]] || missing "cargo left no archive of it"
     unpack "${found[0]}"
@@ -107,7 +105,7 @@ bring_crate() {
 
 bring_npm() {
     need npm npm
-    npm pack --silent "$package@$version" >said 2>&1 || missing "npm cannot download it ($(tail -1 said))"
+    npm pack --silent "$package@$version" >said 2>&1 || missing "npm cannot download it ($(tail -n 1 said))"
     unpack ./*.tgz
 }
 
@@ -129,6 +127,6 @@ if [[ ! -d $to ]] || { [[ -n $sum ]] && ! grep -qxF -- "$sum" "$to.sha256" 2>/de
     mv "$tmp/new" "$cache/.new-$$"
     rm -rf "$to"
     mv -T "$cache/.new-$$" "$to"
-    echo "$sum" >"$to.sha256"
+    mv "$tmp/sums" "$to.sha256"
 fi
 echo "$to"
