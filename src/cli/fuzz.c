@@ -132,11 +132,11 @@ static int check_args(const struct settings *o, struct err *e)
 /* The state as the campaign itself knows it: what is in its record, without reading that. */
 static int status_now(void *arg, struct status *st, struct err *e)
 {
-    const struct campaign *c = *(struct campaign **)arg;
-    (void)e;
-    *st = (struct status){
-        .state = "running", .tally = *campaign_tally(c), .gauges = *campaign_gauges(c)};
-    return 0;
+    struct campaign *c = *(struct campaign **)arg;
+    int rc = campaign_look_at_triage(c, e);
+    if (rc == 0)
+        campaign_status(c, st);
+    return rc;
 }
 
 /* The campaign is closed and safe: whatever goes wrong here is only said. */

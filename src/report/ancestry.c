@@ -5,12 +5,14 @@
 #include "base/die.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define ROWS 1500  /* steps on the page */
 #define CRASHES 60 /* whose chains come first */
 #define CHAIN 200
+#define RANGES 3 /* of edges named in a row */
 
 /* An edge and the input that covered it first. */
 struct first {
@@ -132,8 +134,8 @@ static void diff(const struct data_diff *d, bool has_parent, struct buf *out)
 }
 
 /* --- rows ---------------------------------------------------------------------------------------- */
-/* Its edges as an attribute: "3-7 9". */
-static void edge_ranges(const struct chosen *c, int64_t seed, struct buf *out)
+/* The edges it was the first to cover: "3-7 9"; no more of these ranges than most. */
+static void edge_ranges(const struct chosen *c, int64_t seed, size_t most, struct buf *out)
 {
     size_t lo = 0, hi = c->n_firsts;
     while (lo < hi) {
@@ -143,11 +145,15 @@ static void edge_ranges(const struct chosen *c, int64_t seed, struct buf *out)
         else
             hi = mid;
     }
-    for (bool any = false; lo < c->n_firsts && c->firsts[lo].seed == seed; any = true) {
+    for (size_t n = 0; lo < c->n_firsts && c->firsts[lo].seed == seed; n++) {
+        if (n == most) {
+            buf_str(out, " …");
+            break;
+        }
         uint32_t from = c->firsts[lo].edge, to = from;
         while (++lo < c->n_firsts && c->firsts[lo].seed == seed && c->firsts[lo].edge == to + 1)
             to++;
-        html(out, any ? " %u" : "%u", from);
+        html(out, n ? " %u" : "%u", from);
         if (to > from)
             html(out, "-%u", to);
     }
@@ -159,7 +165,7 @@ static void row(const struct chosen *c, const struct data_step *s, struct buf *o
     char at[32];
     html(out, "<li id=\"%ss%lld\" class=\"%s\" data-parent=\"%lld\" data-edges=\"", r->prefix,
          (long long)s->seed, data_class(s->arm), (long long)s->parent);
-    edge_ranges(c, s->seed, out);
+    edge_ranges(c, s->seed, SIZE_MAX, out);
     html(out, "\"><b>%s</b> <span>input %lld", data_finder(r, s->arm, s->turn), (long long)s->seed);
     if (s->lost)
         buf_str(out, ", its bytes are lost");
@@ -169,9 +175,12 @@ static void row(const struct chosen *c, const struct data_step *s, struct buf *o
         html(out, ", turn %lld", (long long)s->turn);
     if (!s->lost)
         html(out, ", %u bytes", s->size);
-    if (s->added)
-        html(out, ", <strong>%u %sedge%s</strong>", s->added, s->arm < 0 ? "" : "new ",
+    if (s->added) {
+        html(out, ", <strong>%u %sedge%s</strong> <small>", s->added, s->arm < 0 ? "" : "new ",
              s->added == 1 ? "" : "s");
+        edge_ranges(c, s->seed, RANGES, out);
+        buf_str(out, "</small>");
+    }
     buf_str(out, "</span> ");
     if (s->parent)
         html(out, "<a href=\"#%ss%lld\">from %lld</a> ", r->prefix, (long long)s->parent,

@@ -121,6 +121,9 @@ static const char *group_class(size_t g)
     return name;
 }
 
+static const struct bootstrap_settings interval = {
+    .median = true, .level = 0.95, .resamples = 2000, .seed = 1};
+
 /* --- drawing ------------------------------------------------------------------------------------- */
 static void campaigns(const struct lineup *t, struct buf *out)
 {
@@ -147,6 +150,53 @@ static void campaigns(const struct lineup *t, struct buf *out)
     buf_str(out, "</tbody></table></div>\n");
 }
 
+#define MOMENTS 60
+
+/* The median of a group's campaigns at that time, and its interval. */
+static void median_at(const struct lineup *t, size_t g, double at_s, struct bootstrap *b)
+{
+    double *x = xcalloc(t->n, sizeof *x);
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->group_of[i] == g)
+            x[n++] = edges_at(t->v[i], at_s);
+    stats_bootstrap(x, n, NULL, 0, &interval, b);
+    free(x);
+}
+
+/* Up to the end of the shortest, after which there are fewer campaigns. */
+static void draw_median(const struct lineup *t, size_t g, struct plot *p)
+{
+    struct bootstrap b[MOMENTS + 1];
+    double step = t->end_s / MOMENTS;
+    for (int k = 0; k <= MOMENTS; k++)
+        median_at(t, g, step * k, &b[k]);
+    html(p->out, "<path class=\"band %s\" d=\"", group_class(g));
+    for (int k = 0; k <= MOMENTS; k++)
+        html(p->out, "%c%.1f %.1f", k ? 'L' : 'M', plot_x(p, step * k), plot_y(p, b[k].high));
+    for (int k = MOMENTS; k >= 0; k--)
+        html(p->out, "L%.1f %.1f", plot_x(p, step * k), plot_y(p, b[k].low));
+    buf_str(p->out, "Z\"/>\n");
+    html(p->out, "<path class=\"line median %s\" d=\"", group_class(g));
+    for (int k = 0; k <= MOMENTS; k++)
+        html(p->out, "%c%.1f %.1f", k ? 'L' : 'M', plot_x(p, step * k), plot_y(p, b[k].value));
+    buf_str(p->out, "\"/>\n");
+}
+
+static void draw_campaign(const struct report *r, const char *class, struct plot *p)
+{
+    double edges = r->st.tally.seed_edges;
+    plot_line_begin(p, class);
+    plot_point(p, 0, edges);
+    for (size_t k = 0; k < r->n_gains; k++) {
+        plot_point(p, (double)r->gains[k].at_ns / 1e9, edges);
+        edges += r->gains[k].added;
+        plot_point(p, (double)r->gains[k].at_ns / 1e9, edges);
+    }
+    plot_point(p, part_end_s(r), edges);
+    plot_line_end(p);
+}
+
 static void figure(const struct lineup *t, struct buf *out)
 {
     struct plot p;
@@ -162,30 +212,28 @@ static void figure(const struct lineup *t, struct buf *out)
     plot_y_axis(&p, "edges");
     plot_time_axis(&p);
     plot_area(&p);
+    bool trials = t->n > t->n_groups;
     for (size_t i = 0; i < t->n; i++) {
-        const struct report *r = t->v[i];
-        double edges = r->st.tally.seed_edges;
-        plot_line_begin(&p, group_class(t->group_of[i]));
-        plot_point(&p, 0, edges);
-        for (size_t k = 0; k < r->n_gains; k++) {
-            plot_point(&p, (double)r->gains[k].at_ns / 1e9, edges);
-            edges += r->gains[k].added;
-            plot_point(&p, (double)r->gains[k].at_ns / 1e9, edges);
-        }
-        plot_point(&p, part_end_s(r), edges);
-        plot_line_end(&p);
+        char *class = str_fmt("%s%s", trials ? "trial " : "", group_class(t->group_of[i]));
+        draw_campaign(t->v[i], class, &p);
+        free(class);
     }
+    for (size_t g = 0; g < t->n_groups; g++)
+        if (t->groups[g].n > 1)
+            draw_median(t, g, &p);
     plot_area_end(&p);
     plot_end(&p);
-    buf_str(out, "<figcaption>Coverage of each campaign, in the colour of its "
-                 "group.</figcaption></figure>\n");
+    html(out, "<figcaption>Coverage of each campaign, in the colour of its group.%s</figcaption></figure>\n",
+         trials ? " The strong line is the median of a group's trials, the band around it the "
+                  "interval of the median."
+                : "");
 }
 
 static void group_cells(const double *x, size_t n, const double *y, size_t m, struct buf *out)
 {
     struct bootstrap b;
     struct mwu w;
-    stats_bootstrap(x, n, NULL, 0, &(struct bootstrap_settings){true, 0.95, 2000, 1}, &b);
+    stats_bootstrap(x, n, NULL, 0, &interval, &b);
     html(out, "<td>%.4g</td>", b.value);
     if (n > 1)
         html(out, "<td>%.4g to %.4g</td>", b.low, b.high);

@@ -111,14 +111,13 @@ static void defect_row(const struct report *r, const struct defect *d, struct bu
 static void defects_table(const struct report *r, struct buf *out)
 {
     const struct defects *d = &r->defects;
-    html(out,
-         "<p><data value=\"%zu\" data-metric=\"defects\">%zu</data> distinct defects, <data "
-         "value=\"%zu\" "
-         "data-metric=\"confirmed\">%zu</data> of them confirmed on the plain build",
-         d->n, d->n, d->confirmed, d->confirmed);
-    if (d->waiting)
-        html(out, "; %llu inputs are not triaged yet", (unsigned long long)d->waiting);
-    buf_str(out, ".</p>\n");
+    buf_str(out, "<p>");
+    part_value(r, METRIC_CAMPAIGN, "distinct_defects", 0, out);
+    buf_str(out, " distinct defects, ");
+    part_value(r, METRIC_CAMPAIGN, "confirmed_defects", 0, out);
+    buf_str(out, " of them confirmed on the plain build; ");
+    part_value(r, METRIC_CAMPAIGN, "untriaged", 0, out);
+    buf_str(out, " inputs are not triaged yet.</p>\n");
     if (!d->n)
         return;
     time_line(r, out);

@@ -139,7 +139,7 @@ def equal(shown, want):
 def numbers(out, page):
     status, wrong = ask("status", out), []
     shown = ["elapsed_s", "budget_s", "turns", "edges", "edges_total", "seed_edges", "seeds", "crashes", "hangs", "execs",
-             "execs_per_s"]
+             "execs_per_s", "execs_per_s_recent"]
     values = [((k, None), status[k]) for k in shown]
     values += [((k, name), row[k]) for name, row in status["fuzzers"].items()
                for k in ("turns", "share", "first_edges", "last_reward", "taken", "offered", "exports", "crashes")]
@@ -253,7 +253,12 @@ def triaged(out):
     TAP.ok([r[0] for r in got] == [w[0] for w in want] and [r[3] for r in got] == [w[1] for w in want]
            and [r[6] for r in got] == [str(w[3]) for w in want] and [r[4] for r in got] == clock and got[0][5] == arms[crashes[0][2]],
            "defects as triage left them: where, confirmed or not, first seen, by whom, how many inputs", (got, want, clock))
-    TAP.ok(page.metrics[("defects", None)] == {"2"} and page.metrics[("confirmed", None)] == {"1"}
+    status = ask("status", to)
+    said = {k: page.metrics[(k, None)] for k in ("distinct_defects", "confirmed_defects", "untriaged")}
+    TAP.ok(said == {k: {str(status[k])} for k in said} and status["distinct_defects"] == 2 and status["confirmed_defects"] == 1
+           and status["untriaged"] == 0 and sum(f["defects"] for f in status["fuzzers"].values()) == 2
+           and status["fuzzers"][arms[crashes[0][2]]]["defects"] >= 1, "so does carol status, in the same numbers", (said, status["fuzzers"]))
+    TAP.ok("2 distinct defects, 1 confirmed; 0 crashes" in CAROL.run("status", to)[1]
            and "Triage, which tells" not in page.text and "Triage, which tells" in report(out).text, "without triage the page says that it has not run")
 
 
