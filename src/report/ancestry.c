@@ -245,6 +245,7 @@ void lineage_write(const struct report *r, struct buf *out)
                  "name=\"edge\"></label> "
                  "<label>or input <select name=\"input\"></select></label> "
                  "<button type=\"reset\">all</button> <output></output></form>\n");
+    sharers_write(r, out);
     rows(&c, out);
     free(c.in);
     free(c.firsts);

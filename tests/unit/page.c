@@ -264,9 +264,9 @@ static void a_served_page_has_nothing_inline(void **state)
     report_page(&r, 1, REPORT_SERVED, &served);
     assert_int_equal(count(served.p, "<style"), 0);
     assert_int_equal(count(served.p, " style="), 0);
-    assert_int_equal(count(served.p, "<script"), 2); /* one from beside it, one of data */
+    assert_int_equal(count(served.p, "<script"), 3); /* one from beside it, two of data */
     assert_int_equal(count(served.p, "<script src=\"report.js\" defer></script>"), 1);
-    assert_int_equal(count(served.p, "<script type=\"application/json\""), 1);
+    assert_int_equal(count(served.p, "<script type=\"application/json\""), 2);
     assert_int_equal(handlers(served.p), 0);
     assert_int_equal(count(served.p, "data-live"), 1);
     assert_int_equal(count(file.p, "src="), 0);
