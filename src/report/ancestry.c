@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROWS 1500  /* steps on the page */
+#define ROWS 1000  /* steps on the page at least; a turn that is not there makes room for another */
 #define CRASHES 60 /* whose chains come first */
 #define CHAIN 200
 #define RANGES 3 /* of edges named in a row */
@@ -31,7 +31,7 @@ static int by_seed(const void *a, const void *b)
 struct chosen {
     const struct report *r;
     bool *in; /* a flag per step */
-    size_t n;
+    size_t n, most;
     struct first *firsts;
     size_t n_firsts;
 };
@@ -45,7 +45,7 @@ static size_t index_of(const struct report *r, const struct data_step *s)
 static void choose(struct chosen *c, int64_t seed)
 {
     const struct data_step *s = data_step(c->r, seed);
-    for (int i = 0; i < CHAIN && s && c->n < ROWS && !c->in[index_of(c->r, s)]; i++) {
+    for (int i = 0; i < CHAIN && s && c->n < c->most && !c->in[index_of(c->r, s)]; i++) {
         c->in[index_of(c->r, s)] = true;
         c->n++;
         s = s->parent ? data_step(c->r, s->parent) : NULL;
@@ -80,7 +80,7 @@ static void choose_steps(struct chosen *c)
         order[i] = &r->steps[i];
     if (r->n_steps)
         qsort(order, r->n_steps, sizeof *order, by_added);
-    for (size_t i = 0; i < r->n_steps && c->n < ROWS; i++)
+    for (size_t i = 0; i < r->n_steps && c->n < c->most; i++)
         choose(c, order[i]->seed);
     free(order);
 }
@@ -224,7 +224,8 @@ static void rows(const struct chosen *c, struct buf *out)
 
 void lineage_write(const struct report *r, struct buf *out)
 {
-    struct chosen c = {.r = r};
+    size_t turns = r->n_turns < DATA_WHYS ? r->n_turns : DATA_WHYS;
+    struct chosen c = {.r = r, .most = ROWS + DATA_WHYS - turns};
     part_begin(r, "lineage", out);
     if (!r->n_steps && !r->n_crashes) {
         buf_str(out, "<p class=\"none\">No input has been measured yet.</p>\n");

@@ -14,7 +14,7 @@
 
 struct group {
     char *label;
-    double *edges, *crashes; /* of its campaigns at the common end */
+    double *edges, *found; /* of its campaigns at the common end: defects or crashes */
     size_t n;
 };
 
@@ -25,6 +25,7 @@ struct lineup {
     struct group *groups;
     size_t n_groups;
     double end_s; /* of the shortest */
+    bool triaged; /* all of them: then defects are compared, else crashing inputs */
 };
 
 /* What campaigns of one group share. */
@@ -76,6 +77,14 @@ static uint32_t crashes_at(const struct report *r, double at_s)
     return n;
 }
 
+static uint32_t defects_at(const struct report *r, double at_s)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < r->defects.n; i++)
+        n += (double)r->defects.v[i].first_seen_ns / 1e9 <= at_s;
+    return n;
+}
+
 static size_t find_group(struct lineup *t, char *label)
 {
     for (size_t g = 0; g < t->n_groups; g++)
@@ -85,20 +94,27 @@ static size_t find_group(struct lineup *t, char *label)
         }
     t->groups[t->n_groups] = (struct group){.label = label,
                                             .edges = xcalloc(t->n, sizeof(double)),
-                                            .crashes = xcalloc(t->n, sizeof(double))};
+                                            .found = xcalloc(t->n, sizeof(double))};
     return t->n_groups++;
 }
 
 static void lineup_make(struct lineup *t, struct report *const *v, size_t n)
 {
-    *t = (struct lineup){v, n,       xcalloc(n, sizeof *t->group_of), xcalloc(n, sizeof *t->groups),
-                         0, INFINITY};
-    for (size_t i = 0; i < n; i++)
+    *t = (struct lineup){.v = v,
+                         .n = n,
+                         .group_of = xcalloc(n, sizeof *t->group_of),
+                         .groups = xcalloc(n, sizeof *t->groups),
+                         .end_s = INFINITY};
+    for (size_t i = 0; i < n; i++) {
         t->end_s = fmin(t->end_s, (double)v[i]->st.gauges.elapsed_ns / 1e9);
+        t->triaged = t->triaged || v[i]->defects.rows;
+    }
+    for (size_t i = 0; i < n; i++)
+        t->triaged = t->triaged && !v[i]->defects.waiting;
     for (size_t i = 0; i < n; i++) {
         struct group *g = &t->groups[t->group_of[i] = find_group(t, label_of(t, i))];
         g->edges[g->n] = edges_at(v[i], t->end_s);
-        g->crashes[g->n++] = crashes_at(v[i], t->end_s);
+        g->found[g->n++] = t->triaged ? defects_at(v[i], t->end_s) : crashes_at(v[i], t->end_s);
     }
 }
 
@@ -107,7 +123,7 @@ static void lineup_free(struct lineup *t)
     for (size_t g = 0; g < t->n_groups; g++) {
         free(t->groups[g].label);
         free(t->groups[g].edges);
-        free(t->groups[g].crashes);
+        free(t->groups[g].found);
     }
     free(t->groups);
     free(t->group_of);
@@ -129,12 +145,12 @@ static void campaigns(const struct lineup *t, struct buf *out)
 {
     buf_str(out, "<div class=\"scroll\"><table>\n<thead><tr><th>number</th><th "
                  "class=\"t\">campaign</th><th class=\"t\">"
-                 "group</th><th>seed</th><th>time</th><th>edges</th><th>crashes</th><th>executions "
+                 "group</th><th>seed</th><th>time</th><th>edges</th><th>defects</th><th>crashes</th><th>executions "
                  "a second</th>"
                  "<th>turns</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < t->n; i++) {
-        static const char *const names[] = {"elapsed_s", "edges", "crashes", "execs_per_s",
-                                            "turns"};
+        static const char *const names[] = {
+            "elapsed_s", "edges", "distinct_defects", "crashes", "execs_per_s", "turns"};
         size_t g = t->group_of[i];
         html(out,
              "<tr><td>%zu</td><td class=\"t\">%s</td><td class=\"t\"><span class=\"dot "
@@ -258,19 +274,19 @@ static void groups(const struct lineup *t, struct buf *out)
          "group. Intervals are "
          "bootstrapped at 95 %%: with fewer than about ten trials they are too narrow.</p>\n",
          html_clock((int64_t)(t->end_s * 1e9), text));
-    buf_str(
-        out,
-        "<div class=\"scroll\"><table>\n<thead><tr><th "
-        "class=\"t\">group</th><th>trials</th><th>median edges</th>"
-        "<th>interval</th><th>A<sub>12</sub></th><th>p</th><th>median crashes</th><th>interval</th>"
-        "<th>A<sub>12</sub></th><th>p</th></tr></thead>\n<tbody>\n");
+    html(out,
+         "<div class=\"scroll\"><table>\n<thead><tr><th "
+         "class=\"t\">group</th><th>trials</th><th>median edges</th>"
+         "<th>interval</th><th>A<sub>12</sub></th><th>p</th><th>median %s</th><th>interval</th>"
+         "<th>A<sub>12</sub></th><th>p</th></tr></thead>\n<tbody>\n",
+         t->triaged ? "defects" : "crashes");
     for (size_t g = 0; g < t->n_groups; g++) {
         const struct group *x = &t->groups[g], *first = g ? &t->groups[0] : NULL;
         html(out,
              "<tr><th class=\"t\" scope=\"row\"><span class=\"dot %s\"></span>%s</th><td>%zu</td>",
              group_class(g), x->label, x->n);
         group_cells(x->edges, x->n, first ? first->edges : NULL, first ? first->n : 0, out);
-        group_cells(x->crashes, x->n, first ? first->crashes : NULL, first ? first->n : 0, out);
+        group_cells(x->found, x->n, first ? first->found : NULL, first ? first->n : 0, out);
         buf_str(out, "</tr>\n");
     }
     buf_str(out, "</tbody></table></div>\n");

@@ -276,7 +276,7 @@ static void fuzzers(const struct report *r, struct buf *out)
 {
     buf_str(out,
             "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">fuzzer</th><th>turns</th>"
-            "<th>share</th><th>edges first</th><th>last reward</th><th>imports taken</th>"
+            "<th>share</th><th>edges first</th><th>defects first</th><th>last reward</th><th>imports taken</th>"
             "<th>offered</th><th>inputs found</th><th>crashes</th></tr></thead>\n<tbody>\n");
     for (int a = 0; a < r->n_arms; a++) {
         html(out, "<tr><th class=\"t\" scope=\"row\"><span class=\"dot %s\"></span>%s",
@@ -290,6 +290,7 @@ static void fuzzers(const struct report *r, struct buf *out)
         part_value(r, METRIC_FUZZER, "share", a, out);
         buf_str(out, "</td>");
         cell(r, "first_edges", a, out);
+        cell(r, "defects", a, out);
         cell(r, "last_reward", a, out);
         cell(r, "taken", a, out);
         cell(r, "offered", a, out);
