@@ -77,6 +77,16 @@ static void fact_value(const struct data_fact *f, struct buf *out)
     }
 }
 
+/* Without the unit of what is shown in another. */
+static void fact_name(const char *key, const struct setting *s, struct buf *out)
+{
+    const char *unit = s && s->kind == SET_TIME ? "_ns" : s && s->kind == SET_MEMORY ? "_bytes" : "";
+    size_t n = strlen(key) - (str_ends(key, unit) ? strlen(unit) : 0);
+    buf_str(out, "<div><dt>");
+    fact_part(key, n, out);
+    buf_str(out, "</dt><dd>");
+}
+
 /* The heading says what "version." and "host." would say again. */
 static void facts(const struct report *r, enum fact_kind kind, const char *title, struct buf *out)
 {
@@ -86,7 +96,7 @@ static void facts(const struct report *r, enum fact_kind kind, const char *title
         const char *dot = f->setting ? NULL : strchr(f->key, '.');
         if (f->kind != kind || !f->value || !*f->value)
             continue;
-        html(out, "<div><dt>%s</dt><dd>", dot ? dot + 1 : f->key);
+        fact_name(dot ? dot + 1 : f->key, f->setting, out);
         fact_value(f, out);
         buf_str(out, "</dd></div>\n");
     }

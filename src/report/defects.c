@@ -41,7 +41,8 @@ static void time_line(const struct report *r, struct buf *out)
         order[i] = &d->v[i];
     qsort(order, d->n, sizeof *order, by_time);
     buf_str(out, "<figure class=\"time\">");
-    plot_begin_as(&p, out, "distinct defects over time", "", 170, 0, end, 0, (double)d->n);
+    plot_begin_as(&p, out, "distinct defects over time", "", 170, 0, end, 0,
+                  d->n > 5 ? (double)d->n : 5); /* so that the axis counts whole ones */
     plot_y_axis(&p, "defects");
     plot_time_axis(&p);
     plot_area(&p);
@@ -77,13 +78,16 @@ static void place(const struct defect *d, struct buf *out)
     buf_str(out, "</small></td>");
 }
 
-static void command_cell(const struct report *r, const struct defect *d, struct buf *out)
+static void command_row(const struct report *r, const struct defect *d, struct buf *out)
 {
     char *dir = str_fmt("%s/triage", r->dir);
     struct output o = {.o = &r->j.o, .target = &r->j.manifest, .dir = dir};
     char *command =
         r->can_reproduce ? output_command(&o, d) : str_fmt("carol triage -b DIR %s", r->dir);
-    html(out, "<td class=\"t\"><code>%s</code></td>", command);
+    html(out,
+         "<tr class=\"command\"><td class=\"t\" colspan=\"8\"><small>see it again:</small> "
+         "<code>%s</code></td></tr>\n",
+         command);
     free(command);
     free(dir);
 }
@@ -103,8 +107,8 @@ static void defect_row(const struct report *r, const struct defect *d, struct bu
          html_clock(d->first_seen_ns, at), data_class(arm_of(r, d)), d->found_by);
     html(out, "<td><a href=\"#%sx%lld\">%llu</a></td><td class=\"t\"><code>%s</code></td>",
          r->prefix, (long long)d->first, (unsigned long long)d->inputs, d->id);
-    command_cell(r, d, out);
     buf_str(out, "</tr>\n");
+    command_row(r, d, out);
     free(weakness);
 }
 
@@ -125,8 +129,8 @@ static void defects_table(const struct report *r, struct buf *out)
         out,
         "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">where</th><th class=\"t\">what"
         "</th><th class=\"t\">class</th><th class=\"t\">on the plain build</th><th>first seen</th>"
-        "<th class=\"t\">by</th><th>inputs</th><th class=\"t\">defect</th><th class=\"t\">see it "
-        "again</th></tr></thead>\n<tbody>\n");
+        "<th class=\"t\">by</th><th>inputs</th><th class=\"t\">defect</th></tr></thead>\n"
+        "<tbody class=\"pairs\">\n");
     for (size_t i = 0; i < d->n; i++)
         defect_row(r, &d->v[i], out);
     buf_str(out, "</tbody></table></div>\n");

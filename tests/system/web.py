@@ -422,6 +422,16 @@ def check_triage(out):
     p.wait(30)
 
 
+def check_versions(site, out):
+    """What carol doctor says is here is what the record says ran, and what the page shows."""
+    said = carol.json("doctor", "--json")["fuzzers"]["aflpp"]["version"]
+    facts = dict(sqlite3.connect(f"file:{out}/carol.db?mode=ro", uri=True).execute("SELECT key, value FROM settings WHERE key LIKE 'version.%'"))
+    page = site.body("")
+    ok(facts.get("version.aflpp") == facts.get("version.havoc") == f"afl-fuzz {said}" and {"version.carol", "version.compiler"} <= set(facts)
+       and all(f"<dt>{key.split('.')[1]}</dt><dd>{value}</dd>" in page for key, value in facts.items()),
+       "the record and the page say which versions ran", (said, facts))
+
+
 def viewing(out):
     was = record_bytes(out)
     check_token_file(out)
@@ -432,6 +442,7 @@ def viewing(out):
     status = check_numbers(site, out, "carol view")
     ok(status["state"] == "interrupted", "a killed campaign is seen as it was left", status["state"])
     check_page_numbers(site, status)
+    check_versions(site, out)
     check_no_descriptors(site, p)
     p.send_signal(signal.SIGTERM)
     ok(p.wait(30) == 0, "carol view ends when asked to")
