@@ -71,10 +71,11 @@ static void print_campaign(const struct status *st)
     printf("\n%llu of %llu edges (%llu from the seeds), %llu seeds, %llu crashes, %llu hangs\n",
            count(st, "edges"), count(st, "edges_total"), count(st, "seed_edges"),
            count(st, "seeds"), count(st, "crashes"), count(st, "hangs"));
-    printf("%llu turns, %llu executions, %.0f/s lately and %.0f/s since the start; last new edge at "
-           "%.0f s\n\n",
-           count(st, "turns"), count(st, "execs"), number(st, "execs_per_s_recent"),
-           number(st, "execs_per_s"), number(st, "last_new_s"));
+    printf(
+        "%llu turns, %llu executions, %.0f/s lately and %.0f/s since the start; last new edge at "
+        "%.0f s\n\n",
+        count(st, "turns"), count(st, "execs"), number(st, "execs_per_s_recent"),
+        number(st, "execs_per_s"), number(st, "last_new_s"));
     if (st->tally.no_predecessor)
         printf("%llu new edges had no known predecessor and earned nothing\n\n",
                count(st, "no_predecessor"));

@@ -16,7 +16,7 @@ struct gauges {
     uint64_t triaged;               /* crashes and hangs that were looked into */
     uint64_t confirmed;             /* defects */
     uint32_t first_defects[CONTEXT_MAX_ARMS]; /* that a fuzzer was the first to show */
-    char last_defect[160];          /* the newest one of this life, in words; "": none */
+    char last_defect[160];                    /* the newest one of this life, in words; "": none */
     int n_slots;
     struct store_slot slot[GAUGE_SLOTS];
     uint64_t dropped; /* a bit per fuzzer that takes no part */

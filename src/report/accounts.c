@@ -80,7 +80,9 @@ static void fact_value(const struct data_fact *f, struct buf *out)
 /* Without the unit of what is shown in another. */
 static void fact_name(const char *key, const struct setting *s, struct buf *out)
 {
-    const char *unit = s && s->kind == SET_TIME ? "_ns" : s && s->kind == SET_MEMORY ? "_bytes" : "";
+    const char *unit = s && s->kind == SET_TIME     ? "_ns"
+                       : s && s->kind == SET_MEMORY ? "_bytes"
+                                                    : "";
     size_t n = strlen(key) - (str_ends(key, unit) ? strlen(unit) : 0);
     buf_str(out, "<div><dt>");
     fact_part(key, n, out);

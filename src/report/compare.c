@@ -145,12 +145,13 @@ static void campaigns(const struct lineup *t, struct buf *out)
 {
     buf_str(out, "<div class=\"scroll\"><table>\n<thead><tr><th>number</th><th "
                  "class=\"t\">campaign</th><th class=\"t\">"
-                 "group</th><th>seed</th><th>time</th><th>edges</th><th>defects</th><th>crashes</th><th>executions "
+                 "group</th><th>seed</th><th>time</th><th>edges</th><th>defects</th><th>crashes</"
+                 "th><th>executions "
                  "a second</th>"
                  "<th>turns</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < t->n; i++) {
-        static const char *const names[] = {
-            "elapsed_s", "edges", "distinct_defects", "crashes", "execs_per_s", "turns"};
+        static const char *const names[] = {"elapsed_s", "edges",       "distinct_defects",
+                                            "crashes",   "execs_per_s", "turns"};
         size_t g = t->group_of[i];
         html(out,
              "<tr><td>%zu</td><td class=\"t\">%s</td><td class=\"t\"><span class=\"dot "
@@ -239,7 +240,9 @@ static void figure(const struct lineup *t, struct buf *out)
             draw_median(t, g, &p);
     plot_area_end(&p);
     plot_end(&p);
-    html(out, "<figcaption>Coverage of each campaign, in the colour of its group.%s</figcaption></figure>\n",
+    html(out,
+         "<figcaption>Coverage of each campaign, in the colour of its "
+         "group.%s</figcaption></figure>\n",
          trials ? " The strong line is the median of a group's trials, the band around it the "
                   "interval of the median."
                 : "");

@@ -137,7 +137,7 @@ struct report {
     size_t n_samples, sample_every;
     struct influence influence;
     bool has_influence;
-    size_t asked_turns; /* when it was asked */
+    size_t asked_turns;     /* when it was asked */
     char no_influence[512]; /* why not */
     struct data_fact *facts;
     size_t n_facts, cap_facts;

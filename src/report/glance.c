@@ -6,7 +6,7 @@
 
 #define LOOK_BACK 20 /* turns of a fuzzer that say whether it still earns */
 
-#define WORST 5      /* defects named here */
+#define WORST 5 /* defects named here */
 
 static void metric(const struct report *r, const char *name, struct buf *out)
 {
@@ -276,7 +276,8 @@ static void fuzzers(const struct report *r, struct buf *out)
 {
     buf_str(out,
             "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">fuzzer</th><th>turns</th>"
-            "<th>share</th><th>edges first</th><th>defects first</th><th>last reward</th><th>imports taken</th>"
+            "<th>share</th><th>edges first</th><th>defects first</th><th>last "
+            "reward</th><th>imports taken</th>"
             "<th>offered</th><th>inputs found</th><th>crashes</th></tr></thead>\n<tbody>\n");
     for (int a = 0; a < r->n_arms; a++) {
         html(out, "<tr><th class=\"t\" scope=\"row\"><span class=\"dot %s\"></span>%s",

@@ -108,8 +108,8 @@ class Browser:
         return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
 
 
-TINY = ("return Array.from(document.querySelectorAll('svg text')).filter(t => getComputedStyle(t).display !== 'none')"
-        ".filter(t => t.getBoundingClientRect().height < 9).length")
+TINY = ("return Array.from(document.querySelectorAll('svg text')).filter(t => t.checkVisibility() && "
+        "t.getBoundingClientRect().height < 9).length")
 
 
 def faults(b, path):

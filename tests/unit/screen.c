@@ -68,8 +68,8 @@ static void expect(const char *picture, char *want)
 static void picture_has_the_metrics(const char *p, const struct status *st)
 {
     expect(p, str_fmt("  coverage   %.0f of %.0f edges ", of(st, "edges"), of(st, "edges_total")));
-    expect(p, str_fmt("  executions %.0f   %.0f/s now   %.0f/s since the start\033", of(st, "execs"),
-                      of(st, "execs_per_s_recent"), of(st, "execs_per_s")));
+    expect(p, str_fmt("  executions %.0f   %.0f/s now   %.0f/s since the start\033",
+                      of(st, "execs"), of(st, "execs_per_s_recent"), of(st, "execs_per_s")));
     expect(p, str_fmt("  store      %.0f seeds   %.0f crashes   %.0f hangs\033", of(st, "seeds"),
                       of(st, "crashes"), of(st, "hangs")));
     for (int a = 0; a < st->tally.n_arms; a++) {

@@ -1,9 +1,9 @@
 /* The web server and the process that draws, both in this program, over real connections: requests that are right, wrong,
  * cut off or mutilated by lot.  All of src/web and src/report runs here, so `make test SAN=1` watches their memory.  What a
  * whole campaign and a browser make of it is in tests/system/web.py. */
+#include "web/server.h"
 #include "fakes.h"
 #include "web/artist.h"
-#include "web/server.h"
 
 #include "base/die.h"
 #include "base/fs.h"
@@ -202,17 +202,18 @@ static void every_malformed_request_is_answered(void **state)
     const struct {
         const char *first, *long_one, *last;
         int code;
-    } cases[] = {{"\x01\x02garbage\r\n\r\n", "", "", 400},
-                 {"GET\r\n\r\n", "", "", 400},
-                 {"GET / HTTP/9.9\r\n" HOST CLOSE "\r\n", "", "", 505},
-                 {"GET /", lots_of_a, " HTTP/1.1\r\n" HOST "\r\n", 414},
-                 {"GET / HTTP/1.1\r\n" HOST "X: ", lots_of_a, "\r\n\r\n", 431},
-                 {"GET / HTTP/1.1\r\n" HOST "Content-Length: -5\r\n\r\n", "", "", 400},
-                 {"GET / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "", "", 403},
-                 {"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "", "", 421},
-                 {"GET / HTTP/1.1\r\n\r\n", "", "", 400},
-                 {"HEAD / HTTP/1.1\r\n" HOST CLOSE "\r\n", "", "", 405},
-                 {"GET /%00%ff%2e%2e?token=%zz HTTP/1.1\r\n" HOST CLOSE "\r\n", "", "", 403}};
+    } cases[] = {
+        {"\x01\x02garbage\r\n\r\n", "", "", 400},
+        {"GET\r\n\r\n", "", "", 400},
+        {"GET / HTTP/9.9\r\n" HOST CLOSE "\r\n", "", "", 505},
+        {"GET /", lots_of_a, " HTTP/1.1\r\n" HOST "\r\n", 414},
+        {"GET / HTTP/1.1\r\n" HOST "X: ", lots_of_a, "\r\n\r\n", 431},
+        {"GET / HTTP/1.1\r\n" HOST "Content-Length: -5\r\n\r\n", "", "", 400},
+        {"GET / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "", "", 403},
+        {"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "", "", 421},
+        {"GET / HTTP/1.1\r\n\r\n", "", "", 400},
+        {"HEAD / HTTP/1.1\r\n" HOST CLOSE "\r\n", "", "", 405},
+        {"GET /%00%ff%2e%2e?token=%zz HTTP/1.1\r\n" HOST CLOSE "\r\n", "", "", 403}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *sent = str_fmt("%s%s%s", cases[i].first, cases[i].long_one, cases[i].last);
         char *text = send_bytes(sent, strlen(sent), 2 * NS_PER_S);
@@ -226,9 +227,10 @@ static void every_malformed_request_is_answered(void **state)
 /* Bytes changed, inserted, repeated, removed, cut off: by lot, the same ones every time. */
 static void mutilate(struct rng *r, struct buf *b)
 {
-    static const char *const words[] = {"\r\n",    "\n",  "%",       "?",    "/",     ":",
-                                        "\r\n\r\n", "\xff", "Host: ", "..",   "turn/", "Last-Event-ID: 9-9\r\n",
-                                        " ",       "\t",  "events",  "HTTP/1.1"};
+    static const char *const words[] = {"\r\n",   "\n", "%",        "?",
+                                        "/",      ":",  "\r\n\r\n", "\xff",
+                                        "Host: ", "..", "turn/",    "Last-Event-ID: 9-9\r\n",
+                                        " ",      "\t", "events",   "HTTP/1.1"};
     for (uint64_t n = 1 + rng_below(r, 6); n && b->len; n--) {
         size_t at = (size_t)rng_below(r, b->len), some = (size_t)rng_below(r, b->len - at) + 1;
         const char *word = words[rng_below(r, sizeof words / sizeof *words)];
@@ -264,7 +266,7 @@ static void mutilate(struct rng *r, struct buf *b)
 static void nothing_that_is_sent_breaks_it(void **state)
 {
     (void)state;
-    static const char *const paths[] = {"",       "metrics", "api/status", "turn/2",
+    static const char *const paths[] = {"",       "metrics",    "api/status", "turn/2",
                                         "events", "report.css", "turn/"};
     const char *seed = getenv("CAROL_TEST_SEED");
     struct rng r;
