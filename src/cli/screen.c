@@ -76,11 +76,6 @@ static void sparkline(const struct tally *t, int64_t now, struct buf *b)
     }
 }
 
-static unsigned long long count(const struct status *st, const char *name)
-{
-    return metric_count(st, METRIC_CAMPAIGN, name, 0);
-}
-
 static double rate(const struct status *st, const char *name)
 {
     return metric_value(st, METRIC_CAMPAIGN, name, 0);
@@ -141,12 +136,12 @@ static void put_lines(struct screen *s, const struct buf *lines)
 static void draw_numbers(const struct status *st, struct buf *b)
 {
     const struct gauges *g = &st->gauges;
-    buf_printf(b, "  executions %llu   %.0f/s now   %.0f/s since the start\n", count(st, "execs"),
-               rate(st, "execs_per_s_recent"), rate(st, "execs_per_s"));
-    buf_printf(b, "  store      %llu seeds   %llu crashes   %llu hangs\n", count(st, "seeds"),
-               count(st, "crashes"), count(st, "hangs"));
+    buf_printf(b, "  executions %llu   %.0f/s now   %.0f/s since the start\n",
+               metric_total(st, "execs"), rate(st, "execs_per_s_recent"), rate(st, "execs_per_s"));
+    buf_printf(b, "  store      %llu seeds   %llu crashes   %llu hangs\n",
+               metric_total(st, "seeds"), metric_total(st, "crashes"), metric_total(st, "hangs"));
     if (g->crashes && g->defects)
-        buf_printf(b, "  defects    %llu   %s%s\n", count(st, "distinct_defects"),
+        buf_printf(b, "  defects    %llu   %s%s\n", metric_total(st, "distinct_defects"),
                    *g->last_defect ? "last: " : "", g->last_defect);
 }
 
@@ -160,8 +155,8 @@ static void draw_screen(struct screen *s, const struct campaign *c, const struct
         clock_text(t->budget_ns, budget, sizeof budget);
     clock_text(campaign_quiet(c), quiet, sizeof quiet);
     buf_printf(&b, "carol  %s of %s   Ctrl-C ends it cleanly\n\n", clock, budget);
-    buf_printf(&b, "  coverage   %llu of %llu edges   ", count(st, "edges"),
-               count(st, "edges_total"));
+    buf_printf(&b, "  coverage   %llu of %llu edges   ", metric_total(st, "edges"),
+               metric_total(st, "edges_total"));
     sparkline(t, st->gauges.elapsed_ns, &b);
     buf_printf(&b, "\n  last new   %s ago\n", quiet);
     draw_numbers(st, &b);
@@ -192,9 +187,9 @@ static void draw_line(const struct screen *s, const struct campaign *c, const st
     int n_slots = st->gauges.n_slots;
     struct buf b = BUF_INIT(1 << 16);
     buf_printf(&b, "%6llds  edges %llu  seeds %llu  crashes %llu  defects %llu  turns %llu",
-               (long long)(st->gauges.elapsed_ns / NS_PER_S), count(st, "edges"),
-               count(st, "seeds"), count(st, "crashes"), count(st, "distinct_defects"),
-               count(st, "turns"));
+               (long long)(st->gauges.elapsed_ns / NS_PER_S), metric_total(st, "edges"),
+               metric_total(st, "seeds"), metric_total(st, "crashes"),
+               metric_total(st, "distinct_defects"), metric_total(st, "turns"));
     if (t->turns)
         buf_printf(&b, "  %.0f execs/s\n", rate(st, "execs_per_s_recent"));
     else

@@ -40,11 +40,6 @@ static void print_slots(const struct gauges *g)
             100 * (double)all.eval_ns / (double)all.wall_ns);
 }
 
-static unsigned long long count(const struct status *st, const char *name)
-{
-    return metric_count(st, METRIC_CAMPAIGN, name, 0);
-}
-
 static double number(const struct status *st, const char *name)
 {
     return metric_value(st, METRIC_CAMPAIGN, name, 0);
@@ -55,7 +50,8 @@ static void print_defects(const struct status *st, const struct defects *d)
     if (!d->rows && !d->waiting)
         return;
     printf("\n%llu distinct defects, %llu confirmed; %llu crashes and hangs not looked into yet\n",
-           count(st, "distinct_defects"), count(st, "confirmed_defects"), count(st, "untriaged"));
+           metric_total(st, "distinct_defects"), metric_total(st, "confirmed_defects"),
+           metric_total(st, "untriaged"));
     for (size_t i = 0; i < d->n; i++)
         printf("  %s  %-8s %s in %s, by %s after %.0f s, %llu inputs\n", d->v[i].id,
                defect_class(&d->v[i]), d->v[i].fault,
@@ -69,16 +65,17 @@ static void print_campaign(const struct status *st)
     if (st->tally.budget_ns)
         printf(" of %.0f s", number(st, "budget_s"));
     printf("\n%llu of %llu edges (%llu from the seeds), %llu seeds, %llu crashes, %llu hangs\n",
-           count(st, "edges"), count(st, "edges_total"), count(st, "seed_edges"),
-           count(st, "seeds"), count(st, "crashes"), count(st, "hangs"));
+           metric_total(st, "edges"), metric_total(st, "edges_total"),
+           metric_total(st, "seed_edges"), metric_total(st, "seeds"), metric_total(st, "crashes"),
+           metric_total(st, "hangs"));
     printf(
         "%llu turns, %llu executions, %.0f/s lately and %.0f/s since the start; last new edge at "
         "%.0f s\n\n",
-        count(st, "turns"), count(st, "execs"), number(st, "execs_per_s_recent"),
+        metric_total(st, "turns"), metric_total(st, "execs"), number(st, "execs_per_s_recent"),
         number(st, "execs_per_s"), number(st, "last_new_s"));
     if (st->tally.no_predecessor)
         printf("%llu new edges had no known predecessor and earned nothing\n\n",
-               count(st, "no_predecessor"));
+               metric_total(st, "no_predecessor"));
 }
 
 static void print_fuzzer(const struct status *st, int i)

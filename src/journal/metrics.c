@@ -142,6 +142,11 @@ unsigned long long metric_count(const struct status *st, enum metric_scope scope
     return (unsigned long long)metric_value(st, scope, name, i);
 }
 
+unsigned long long metric_total(const struct status *st, const char *name)
+{
+    return metric_count(st, METRIC_CAMPAIGN, name, 0);
+}
+
 int metric_rows(const struct metric *m, const struct status *st)
 {
     return m->scope == METRIC_CAMPAIGN ? 1

@@ -42,6 +42,8 @@ const struct metric *metric_find(enum metric_scope scope, const char *name);
 double metric_value(const struct status *st, enum metric_scope scope, const char *name, int i);
 unsigned long long metric_count(const struct status *st, enum metric_scope scope, const char *name,
                                 int i);
+/* A count of the campaign's. */
+unsigned long long metric_total(const struct status *st, const char *name);
 /* How many values it has now: 1, one per fuzzer, or one per slot. */
 int metric_rows(const struct metric *m, const struct status *st);
 /* The name of its fuzzer, the number of its slot; "" for the campaign's.  Good until the next call. */

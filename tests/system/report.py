@@ -321,6 +321,8 @@ def triaged(out):
            and [r[6] for r in got] == [str(w[3]) for w in want] and [r[4] for r in got] == clock and got[0][5] == arms[crashes[0][2]]
            and len(commands) == 2 and all(c.startswith("see it again: carol triage") for c in commands),
            "defects as triage left them: where, confirmed or not, first seen, by whom, how many inputs", (got, want, clock))
+    worst = re.search(r'<ul class="worst".*?</ul>', page.text, re.S).group(0)
+    TAP.ok(re.findall(r"<code>(.*?)</code>", worst) == ["parse&lt;b&gt;", "read"], "the worst are named at a glance, the confirmed one first", worst)
     status = ask("status", to)
     said = {k: page.metrics[(k, None)] for k in ("distinct_defects", "confirmed_defects", "untriaged")}
     TAP.ok(said == {k: {str(status[k])} for k in said} and status["distinct_defects"] == 2 and status["confirmed_defects"] == 1
