@@ -85,9 +85,10 @@ static void command_row(const struct report *r, const struct defect *d, struct b
     char *command =
         r->can_reproduce ? output_command(&o, d) : str_fmt("carol triage -b DIR %s", r->dir);
     html(out,
-         "<tr class=\"command\"><td class=\"t\" colspan=\"8\"><small>see it again:</small> "
+         "<tr class=\"command\"><td class=\"t\" colspan=\"7\"><small>defect %s; see it "
+         "again:</small> "
          "<code>%s</code></td></tr>\n",
-         command);
+         d->id, command);
     free(command);
     free(dir);
 }
@@ -105,8 +106,8 @@ static void defect_row(const struct report *r, const struct defect *d, struct bu
         html(out, "not confirmed <small>%s</small>", d->why);
     html(out, "</td><td>%s</td><td class=\"t\"><span class=\"dot %s\"></span>%s</td>",
          html_clock(d->first_seen_ns, at), data_class(arm_of(r, d)), d->found_by);
-    html(out, "<td><a href=\"#%sx%lld\">%llu</a></td><td class=\"t\"><code>%s</code></td>",
-         r->prefix, (long long)d->first, (unsigned long long)d->inputs, d->id);
+    html(out, "<td><a href=\"#%sx%lld\">%llu</a></td>", r->prefix, (long long)d->first,
+         (unsigned long long)d->inputs);
     buf_str(out, "</tr>\n");
     command_row(r, d, out);
     free(weakness);
@@ -129,7 +130,7 @@ static void defects_table(const struct report *r, struct buf *out)
         out,
         "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">where</th><th class=\"t\">what"
         "</th><th class=\"t\">class</th><th class=\"t\">on the plain build</th><th>first seen</th>"
-        "<th class=\"t\">by</th><th>inputs</th><th class=\"t\">defect</th></tr></thead>\n"
+        "<th class=\"t\">by</th><th>inputs</th></tr></thead>\n"
         "<tbody class=\"pairs\">\n");
     for (size_t i = 0; i < d->n; i++)
         defect_row(r, &d->v[i], out);
