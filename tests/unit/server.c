@@ -320,11 +320,11 @@ static void what_cannot_be_drawn_is_said(void **state)
     struct web *good = w;
     assert_int_equal(open_server("/nowhere/at/all"), 0);
     char *text = get("");
-    assert_int_equal(code_of(text), 503);
-    assert_non_null(strstr(text, "/nowhere/at/all"));
-    free(text);
     web_close(w, NULL);
     w = good;
+    if (code_of(text) != 503 || !strstr(text, "/nowhere/at/all"))
+        fail_msg("answered: %s", text);
+    free(text);
 }
 
 /* Those who wait and those who look are told when it closes. */
