@@ -7,6 +7,7 @@
 #include "journal/write.h"
 #include "proc/cpus.h"
 #include "proc/sweep.h"
+#include "triage/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,8 @@ int campaign_begin(struct campaign *c, struct err *e)
     int rc = store_put(c->store, &state, 1, e);
     if (rc == 0)
         rc = store_event(c->store, campaign_now(c), c->o.resume ? "resume" : "start", c->o.out, e);
+    if (rc == 0)
+        rc = versions_record(c, e);
     if (rc < 0)
         return rc;
     campaign_next(c);
@@ -203,6 +206,29 @@ const struct gauges *campaign_gauges(const struct campaign *c)
     return &c->gauges;
 }
 
+void campaign_status(const struct campaign *c, struct status *st)
+{
+    *st = (struct status){.state = "running", .tally = c->f.tally, .gauges = c->gauges};
+}
+
+int campaign_look_at_triage(struct campaign *c, struct err *e)
+{
+    struct defects d;
+    int64_t now = loop_now(c->loop), old = now - c->look.at_ns;
+    bool due = !c->look.at_ns || (old >= NS_PER_S && old >= 1000 * c->look.cost_ns);
+    if (!due && !c->look.stale)
+        return 0;
+    int rc = defects_load(&d, c->store, e);
+    if (rc < 0)
+        return rc;
+    defects_gauges(&d, &c->f.tally, &c->gauges);
+    defects_free(&d);
+    c->look.stale = false;
+    c->look.at_ns = loop_now(c->loop);
+    c->look.cost_ns = c->look.at_ns - now;
+    return 0;
+}
+
 int64_t campaign_elapsed(const struct campaign *c)
 {
     return campaign_now(c);
@@ -233,7 +259,7 @@ bool campaign_cut_off(const struct campaign *c)
 
 bool campaign_found_defects(const struct campaign *c)
 {
-    return c->o.stop_on_defect && c->gauges.defects >= (uint64_t)c->o.stop_on_defect;
+    return c->o.stop_on_defect && live_defects(c->live) >= (size_t)c->o.stop_on_defect;
 }
 
 const char *campaign_end_reason(const struct campaign *c)

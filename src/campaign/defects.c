@@ -67,9 +67,12 @@ static void on_bucketed(void *arg, const struct store_triage *row, bool fresh)
     struct gauges *g = &c->gauges;
     const char *slash = strrchr(row->file, '/');
     struct err e = {0};
+    c->look.stale = true;
+    g->triaged++;
     if (!fresh)
         return;
-    g->defects = live_defects(c->live);
+    if (g->defects < live_defects(c->live))
+        g->defects = live_defects(c->live);
     snprintf(g->last_defect, sizeof g->last_defect, "%s in %s%s%.60s", row->fault,
              *row->function ? row->function : "unknown code", *row->file ? ", " : "",
              slash ? slash + 1 : row->file);

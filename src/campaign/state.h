@@ -90,6 +90,10 @@ struct campaign {
     struct gauges gauges;      /* what people want to see that is no fold */
     struct live *live;         /* triage of crashes; NULL: none */
     struct hook *hook;         /* told of new defects; NULL: none */
+    struct {                   /* at the defects of the record, for those who ask */
+        int64_t at_ns, cost_ns;
+        bool stale; /* there is more since */
+    } look;
 
     enum phase phase;
     enum ending ending;
@@ -133,6 +137,9 @@ struct campaign {
 void on_slot_free(struct slot *s);
 void on_turn_done(struct turn *t);
 void on_turn_measured(void *arg, struct eval_job *job);
+
+/* versions.c: of Carol, the compiler and the engines; an event for what changed since the last life */
+int versions_record(struct campaign *c, struct err *e);
 
 /* phase.c: goes on with the phase at hand, and to the next one when nothing of it is left.  May be called at any
  * time, except from inside a step. */

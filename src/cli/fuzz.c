@@ -13,6 +13,7 @@
 #include "cli/screen.h"
 #include "cli/serve.h"
 #include "cli/triage.h"
+#include "journal/metrics.h"
 #include "sched/sched.h"
 #include "target/manifest.h"
 #include "triage/hook.h"
@@ -83,27 +84,38 @@ static int take_signals(struct loop *l, struct campaign *c, struct err *e)
     return rc;
 }
 
-static void last_words(const struct campaign *c, const char *out)
+static void last_numbers(const struct status *st, const char *reason)
 {
-    const struct tally *t = campaign_tally(c);
-    const struct gauges *g = campaign_gauges(c);
     printf("\n%s after %lld s: %llu turns, %llu executions\n"
-           "%u of %u edges (%u from the seeds), %llu seeds, %llu crashes, %llu hangs\n\n",
-           campaign_end_reason(c), (long long)(campaign_elapsed(c) / NS_PER_S),
-           (unsigned long long)t->turns, (unsigned long long)t->execs, t->edges, t->edges_total,
-           t->seed_edges, (unsigned long long)g->seeds, (unsigned long long)g->crashes,
-           (unsigned long long)g->hangs);
+           "%llu of %llu edges (%llu from the seeds), %llu seeds, %llu crashes, %llu hangs\n\n",
+           reason, (long long)(st->gauges.elapsed_ns / NS_PER_S), metric_total(st, "turns"),
+           metric_total(st, "execs"), metric_total(st, "edges"), metric_total(st, "edges_total"),
+           metric_total(st, "seed_edges"), metric_total(st, "seeds"), metric_total(st, "crashes"),
+           metric_total(st, "hangs"));
     printf("  %-10s %6s %12s %12s %16s %8s\n", "fuzzer", "turns", "first edges", "executions",
            "imports taken", "crashes");
-    for (int a = 0; a < t->n_arms; a++)
-        printf("  %-10s %6llu %12llu %12llu %9llu/%-6llu %8llu%s%s\n", t->arm[a].name,
-               (unsigned long long)t->arm[a].turns, (unsigned long long)t->arm[a].first_edges,
-               (unsigned long long)t->arm[a].execs, (unsigned long long)t->arm[a].taken,
-               (unsigned long long)t->arm[a].offered, (unsigned long long)t->arm[a].crashes,
-               gauge_dropped(g, a) ? "  dropped: " : "", g->why[a]);
+    for (int a = 0; a < st->tally.n_arms; a++)
+        printf("  %-10s %6llu %12llu %12llu %9llu/%-6llu %8llu%s%s\n", st->tally.arm[a].name,
+               metric_count(st, METRIC_FUZZER, "turns", a),
+               metric_count(st, METRIC_FUZZER, "first_edges", a),
+               metric_count(st, METRIC_FUZZER, "execs", a),
+               metric_count(st, METRIC_FUZZER, "taken", a),
+               metric_count(st, METRIC_FUZZER, "offered", a),
+               metric_count(st, METRIC_FUZZER, "crashes", a),
+               gauge_dropped(&st->gauges, a) ? "  dropped: " : "", st->gauges.why[a]);
     printf("\n");
+}
+
+static void last_words(const struct campaign *c, const char *out)
+{
+    struct status *st = xmalloc(sizeof *st);
+    campaign_status(c, st);
+    gauge_clock(&st->gauges, campaign_elapsed(c));
+    last_numbers(st, campaign_end_reason(c));
+    bool crashed = st->gauges.crashes > 0;
+    free(st);
     char *word = str_shell(out);
-    if (g->crashes)
+    if (crashed)
         printf("crashing inputs: %s/crashes\n", out);
     bool used = strcmp(campaign_end_reason(c), "budget used") == 0;
     printf("state:           carol status %s\ngo on:           carol fuzz --resume %s%s\n", word,
@@ -141,11 +153,11 @@ static int check_args(const struct settings *o, struct err *e)
 /* The state as the campaign itself knows it: what is in its record, without reading that. */
 static int status_now(void *arg, struct status *st, struct err *e)
 {
-    const struct campaign *c = *(struct campaign **)arg;
-    (void)e;
-    *st = (struct status){
-        .state = "running", .tally = *campaign_tally(c), .gauges = *campaign_gauges(c)};
-    return 0;
+    struct campaign *c = *(struct campaign **)arg;
+    int rc = campaign_look_at_triage(c, e);
+    if (rc == 0)
+        campaign_status(c, st);
+    return rc;
 }
 
 static int64_t last_hangs_ns(int64_t elapsed_ns)

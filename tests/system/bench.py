@@ -16,6 +16,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import browser
 from campaign_kit import Carol, Tap, engines_of, wait_until
 
 carol, ROOT = Carol(sys.argv[1]), Path(sys.argv[2]).resolve()
@@ -313,6 +314,9 @@ def test_tables(top, out):
     page.feed((top / "page.html").read_text())
     check(code == 0 and not page.wrong and not page.open and {"svg", "table", "path"} <= page.seen,
           "a page that is whole and loads nothing", (text, page.wrong, page.open))
+    if browser.is_here():
+        with browser.Browser() as b:
+            check(not (wrong := browser.faults(b, top / "page.html")), "which a browser shows, wide and narrow", wrong)
 
 
 def test_wrong(top, out):
