@@ -2,7 +2,7 @@
  *
  *     slot free     -> context -> decide -> import -> resume the fuzzer
  *     turn done     -> what it found is stored, durably -> measured on the neutral build
- *     turn measured -> reward -> commit -> learn -> the slot is free again
+ *     turn measured -> heavy finds trimmed -> reward -> commit -> learn -> the slot is free again
  *
  * Everything slow happens elsewhere and comes back as an event; nothing here waits.  What comes before the
  * first decision and after the last is in phase.c. */
@@ -48,7 +48,10 @@ void on_turn_measured(void *arg, struct eval_job *job)
     struct err e = job->error;
     if (c->failed) /* another slot's commit: nothing is folded after it */
         return;
-    if (job->failed || turn_commit(t, &e) < 0) {
+    int rc = job->failed ? job->failed : turn_trim(t, &e);
+    if (rc > 0) /* it comes back here when it is done */
+        return;
+    if (rc < 0 || turn_commit(t, &e) < 0) {
         campaign_fail(c, &e);
         return;
     }

@@ -54,6 +54,7 @@ void instance_opts_of(const struct campaign *c, int arm, int number, struct inst
                                 .timeout_ms = c->o.timeout_ms,
                                 .exec_ms = c->exec_ms,
                                 .mem_bytes = c->o.mem_bytes,
+                                .varied = c->o.instances == INSTANCES_VARIED,
                                 .seed = c->o.seed * 1000003u + (uint64_t)arm_host(c, arm) * 1009u +
                                         (uint64_t)number};
 }

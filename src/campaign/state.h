@@ -29,6 +29,7 @@ enum ending {
 
 struct slot;
 struct given_round;
+struct trim;
 
 /* One instance in the pool. */
 struct member {
@@ -58,6 +59,8 @@ struct turn {
     size_t n, cap;
     struct inputs stored; /* owns what of that came from the store */
     int64_t measure_ns;   /* campaign time when that began */
+    struct trim *trim;    /* NULL: nothing is trimmed */
+    bool trimmed;
 };
 
 struct slot {
@@ -116,6 +119,7 @@ struct campaign {
     struct timer tick, deadline, next;
 
     int64_t hangs_ns; /* what measuring hangs took in this life */
+    int64_t trim_ns;  /* and what trimming did */
     bool interrupted; /* asked to end once already */
     bool found_crash;
     bool plateau_told;
@@ -150,6 +154,10 @@ int turn_park(struct turn *t, struct err *e);
 int turn_park_late(struct turn *t, struct err *e); /* 1: there was something */
 void turn_measure_later(struct turn *t, int64_t id, const void *data, size_t size);
 int turn_measure(struct turn *t, struct err *e);
+
+/* trim.c: what is too heavy to be shared.  1: under way, on_turn_measured is called again; 0: nothing is left */
+int turn_trim(struct turn *t, struct err *e);
+void trim_free(struct trim *r); /* NULL is fine */
 
 /* commit.c: what it was worth */
 int turn_commit(struct turn *t, struct err *e);

@@ -168,6 +168,7 @@ void turn_free(struct turn *t)
     if (!t)
         return;
     eval_results_free(&t->job);
+    trim_free(t->trim);
     inputs_free(&t->imports);
     inputs_free(&t->stored);
     harvest_free(&t->found);

@@ -258,6 +258,17 @@ static uint64_t mem_mb(uint64_t bytes)
     return bytes >> 20 < 5 ? 5 : bytes >> 20;
 }
 
+/* The first instance has afl-fuzz's own power schedule, the others one each of those that its manual names for
+ * secondaries (METHOD R19g). */
+static void add_schedule(const struct live *lv, struct strv *argv)
+{
+    static const char *const others[] = {"fast", "coe", "rare", "lin", "quad", "exploit"};
+    if (!lv->o.varied || lv->o.number < 1)
+        return;
+    strv_add(argv, "-p");
+    strv_add(argv, others[(size_t)(lv->o.number - 1) % (sizeof others / sizeof *others)]);
+}
+
 /* No -s: with it afl-fuzz replaces measured execution times by made-up ones. */
 int afl_command(struct live *lv, bool again, const struct afl_way *w, struct strv *argv,
                 struct strv *env, struct err *e)
@@ -297,6 +308,7 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
     }
     for (size_t i = 0; w->args && w->args[i]; i++)
         strv_add(argv, w->args[i]);
+    add_schedule(lv, argv);
     add_target(lv, argv);
     add_environment(lv, w, env);
     return 0;

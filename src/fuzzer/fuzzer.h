@@ -146,6 +146,7 @@ struct instance_opts {
     uint32_t exec_ms;   /* a run is given up after this long, where a fuzzer can; 0: timeout_ms */
     uint64_t mem_bytes; /* address space of a target; 0: no limit */
     uint64_t seed;      /* of its random numbers */
+    bool varied; /* further instances of a fuzzer differ from its first one, where they can */
 };
 
 /* The table of fuzzers (fuzzer/arms.def) by name: all of them in its order, NULL at the end, and what is known

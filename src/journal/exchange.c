@@ -113,6 +113,49 @@ void exchange_judge(const struct exchange *x, const struct ledger *l, struct exc
     free(had);
 }
 
+static uint64_t lightness(uint32_t cpu_us, uint32_t size)
+{
+    return ((uint64_t)cpu_us + 1) * ((uint64_t)size + 1);
+}
+
+static void take_missed(const struct ledger *l, const uint64_t *had, const struct edges *s,
+                        struct edges *keep)
+{
+    keep->ids = xmalloc((s->n + 1) * sizeof *keep->ids);
+    for (uint32_t i = 0; i < s->n; i++)
+        if (l->first_round[s->ids[i]] == LEDGER_NEVER && bits_lack(had, s->ids[i]))
+            keep->ids[keep->n++] = s->ids[i];
+}
+
+void exchange_missed(const struct exchange *x, const struct ledger *l,
+                     const struct exchange_input *v, const bool *good, size_t n, struct edges *keep)
+{
+    uint64_t *had = bits_new(x);
+    struct heap left = {0};
+    memset(keep, 0, n * sizeof *keep);
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].share)
+            bits_add(had, v[i].edges);
+        else if (good[i])
+            heap_push(&left, (struct heap_item){lightness(v[i].cpu_us, v[i].size), v[i].seed,
+                                                (uint32_t)i});
+    }
+    while (left.n) {
+        uint32_t i = heap_pop(&left).what;
+        if (!opens(l, had, v[i].edges))
+            continue;
+        take_missed(l, had, v[i].edges, &keep[i]);
+        bits_add(had, v[i].edges);
+    }
+    heap_free(&left);
+    free(had);
+}
+
+bool exchange_is_light(const struct exchange *x, uint32_t cpu_us, size_t size)
+{
+    return size <= UINT32_MAX && worth_weigh(&x->usual, cpu_us, (uint32_t)size) == WEIGHT_LIGHT;
+}
+
 static struct receiver *receiver_of(struct exchange *x, int64_t instance)
 {
     for (size_t i = 0; i < x->n_receivers; i++)
@@ -145,7 +188,7 @@ void exchange_add(struct exchange *x, int64_t instance, const struct exchange_in
 
 static uint64_t key_of(const struct good *g)
 {
-    return ((uint64_t)g->cpu_us + 1) * ((uint64_t)g->size + 1);
+    return lightness(g->cpu_us, g->size);
 }
 
 static void put(struct heap *h, const struct exchange *x, uint32_t i)

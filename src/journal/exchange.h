@@ -7,6 +7,7 @@
  *     x = exchange_new(n_edges);
  *     exchange_load(x, store, &e);                        // what was recorded so far
  *     exchange_judge(x, &ledger, inputs, n);              // which of a turn's inputs are to be shared
+ *     exchange_missed(x, &ledger, inputs, n, keep);       // what would be lost to the others that way
  *     exchange_add(x, instance, inputs, n);               // they are recorded
  *     exchange_offer(x, store, instance, &p, &list, &e);  // what that instance is given now
  *     exchange_given(x, row->instance);                   // that is recorded
@@ -40,6 +41,14 @@ struct exchange_input {
 /* l: the ledger without them. */
 void exchange_judge(const struct exchange *x, const struct ledger *l, struct exchange_input *v,
                     size_t n);
+/* After exchange_judge: for each input that runs through and is not shared, the edges that neither the campaign nor a shared
+ * one of these covers, nor a lighter one that is named before it; empty for all others.  good[i]: it runs through.
+ * keep: n of them, to be freed one by one. */
+void exchange_missed(const struct exchange *x, const struct ledger *l,
+                     const struct exchange_input *v, const bool *good, size_t n,
+                     struct edges *keep);
+/* Would something like that be shared whatever it covers? */
+bool exchange_is_light(const struct exchange *x, uint32_t cpu_us, size_t size);
 /* instance: who found them; 0: initial seeds. */
 void exchange_add(struct exchange *x, int64_t instance, const struct exchange_input *v, size_t n);
 

@@ -53,10 +53,11 @@ const struct setting settings_table[] = {
      .later = true,
      .help = "worth (default): each fuzzer gets what has new edges for it,\n"
              "small and fast inputs first; all: every fuzzer gets every input"},
-    {"instances", SET_INSTANCES, AT(instances), "instances", 0, "HOW", .preset = "own",
+    {"instances", SET_INSTANCES, AT(instances), "instances", 0, "HOW", .preset = "varied",
      .paper = "own", .later = true,
-     .help = "own (default): every fuzzer runs for itself; fused: those on one\n"
-             "afl-fuzz become modes of it, with one queue"},
+     .help = "varied (default): every fuzzer runs for itself; if it runs twice\n"
+             "at once, with two power schedules; own: with one; fused: those\n"
+             "on one afl-fuzz become modes of it, with one queue"},
     {"neutral_filter", SET_FLAG, AT(share_new_only), "share-new-only",
      .help = "share only inputs with a new edge on the neutral build"},
     {"dict", SET_PATH, AT(dict), "dict", 'x', "FILE",
@@ -150,16 +151,29 @@ static int set_reward(enum reward_kind *kind, const char *text, struct err *e)
 
 static const char *const share_names[] = {[SHARE_ALL] = "all", [SHARE_WORTH] = "worth", NULL};
 static const char *const instances_names[] = {
-    [INSTANCES_OWN] = "own", [INSTANCES_FUSED] = "fused", NULL};
+    [INSTANCES_OWN] = "own", [INSTANCES_FUSED] = "fused", [INSTANCES_VARIED] = "varied", NULL};
 
-/* One of two words. */
+/* The place of a word among these; that of the NULL behind them if it is none. */
+static int word_of(const char *const *names, const char *text)
+{
+    int i = 0;
+    while (names[i] && strcmp(text, names[i]) != 0)
+        i++;
+    return i;
+}
+
 static int set_word(int *value, const char *const *names, const struct setting *st,
                     const char *text, struct err *e)
 {
-    for (*value = 0; names[*value]; ++*value)
-        if (strcmp(text, names[*value]) == 0)
-            return 0;
-    return err_usage(e, "--%s: '%s' is neither %s nor %s", st->flag, text, names[0], names[1]);
+    *value = word_of(names, text);
+    if (names[*value])
+        return 0;
+    struct buf all = BUF_INIT(256);
+    for (int i = 0; names[i]; i++)
+        buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    err_usage(e, "--%s: '%s' is none of %s", st->flag, text, all.p);
+    buf_free(&all);
+    return e->code;
 }
 
 int settings_set(struct settings *s, const struct setting *st, const char *text, struct err *e)
@@ -363,6 +377,13 @@ static char *to_text(const struct setting *st, const struct settings *s)
     BUG("unknown kind of setting");
 }
 
+/* A word that this version does not know counts as the first, the paper's. */
+static int recorded_word(const char *const *names, const char *text)
+{
+    int i = word_of(names, text);
+    return names[i] ? i : 0;
+}
+
 static void from_text(const struct setting *st, struct settings *s, const char *text)
 {
     void *p = (char *)s + st->at;
@@ -388,10 +409,8 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     case SET_U32:
     case SET_REWARD: *(uint32_t *)p = (uint32_t)strtoul(text, NULL, 10); break;
     case SET_FLAG: *(bool *)p = *text == '1'; break;
-    case SET_SHARE: *(int *)p = strcmp(text, "worth") == 0 ? SHARE_WORTH : SHARE_ALL; break;
-    case SET_INSTANCES:
-        *(int *)p = strcmp(text, "fused") == 0 ? INSTANCES_FUSED : INSTANCES_OWN;
-        break;
+    case SET_SHARE: *(int *)p = recorded_word(share_names, text); break;
+    case SET_INSTANCES: *(int *)p = recorded_word(instances_names, text); break;
     case SET_NONE: BUG("unknown kind of setting");
     }
 }

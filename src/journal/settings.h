@@ -25,8 +25,9 @@
 /* What a fuzzer is given of what the others find (METHOD §4). */
 enum share_kind { SHARE_ALL = 0, SHARE_WORTH };
 
-/* Has every fuzzer instances of its own, or are those that can modes of shared ones (METHOD R19e)? */
-enum instances_kind { INSTANCES_OWN = 0, INSTANCES_FUSED };
+/* Has every fuzzer instances of its own, all alike or varied (METHOD R19g), or are those that can modes of shared ones
+ * (METHOD R19e)? */
+enum instances_kind { INSTANCES_OWN = 0, INSTANCES_FUSED, INSTANCES_VARIED };
 
 struct settings {
     char *out;            /* campaign directory */

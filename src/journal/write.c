@@ -172,13 +172,14 @@ struct draft {
     struct news news;
 };
 
-static struct exchange_input offer_of(const struct draft *d, const struct measured *m, size_t i)
+/* share: as far as the rest allows it. */
+static struct exchange_input offer_of(const struct measured *m, size_t i, bool share)
 {
     return (struct exchange_input){.seed = m->seeds[i],
                                    .cpu_us = m->results[i].cpu_us,
                                    .size = (uint32_t)m->inputs[i].size,
-                                   .edges = &d->sets[i],
-                                   .share = d->results[i].share};
+                                   .edges = &m->results[i].edges,
+                                   .share = share};
 }
 
 static void draft_make(struct draft *d, struct measured *m)
@@ -219,10 +220,25 @@ static void draft_share(struct draft *d, const struct measured *m, const struct 
     if (!how->x)
         return;
     for (size_t i = 0; i < m->n; i++)
-        d->offers[i] = offer_of(d, m, i);
+        d->offers[i] = offer_of(m, i, d->results[i].share);
     exchange_judge(how->x, l, d->offers, m->n);
     for (size_t i = 0; i < m->n; i++)
         d->results[i].share = d->offers[i].share;
+}
+
+void journal_missed(const struct fold *f, const struct measured *m, const struct exchange *x,
+                    struct edges *keep)
+{
+    struct exchange_input *v = xcalloc(m->n, sizeof *v);
+    bool *good = xcalloc(m->n, sizeof *good);
+    for (size_t i = 0; i < m->n; i++) {
+        good[i] = runs_through(&m->results[i]);
+        v[i] = offer_of(m, i, good[i]);
+    }
+    exchange_judge(x, &f->ledger, v, m->n);
+    exchange_missed(x, &f->ledger, v, good, m->n, keep);
+    free(v);
+    free(good);
 }
 
 /* Passes the answers on. */
@@ -262,7 +278,7 @@ int journal_seeds(struct store *s, struct fold *f, struct exchange *x, struct me
                              .n_facts = facts.n};
     int rc = store_seeds_commit(s, &c, e);
     for (size_t i = 0; rc == 0 && x && i < m->n; i++)
-        d.offers[i] = offer_of(&d, m, i);
+        d.offers[i] = offer_of(m, i, d.results[i].share);
     if (rc == 0 && x)
         exchange_add(x, 0, d.offers, m->n);
     draft_free(&d, m);

@@ -67,6 +67,10 @@ struct sharing {
     bool new_only;
     struct exchange *x;
 };
+/* Before a turn is committed: for each of its inputs the edges that nobody else would get to see, because it is not
+ * shared (exchange_missed); to be freed one by one. */
+void journal_missed(const struct fold *f, const struct measured *m, const struct exchange *x,
+                    struct edges *keep);
 /* A turn is measured: crashes that only the neutral build shows count, it is folded, and all of it recorded.
  * Sets what fold_turn sets, row->crashes and row->at_decision; adds the turn to its slot's account.
  * When this fails the fold is ahead of the record: nothing more may be folded. */

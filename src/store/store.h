@@ -239,6 +239,10 @@ CAROL_MUST_CHECK int store_turn_park(struct store *s, struct store_turn *t,
                                      struct store_find *finds, size_t n, const char *cursor,
                                      struct err *e);
 
+/* More of what it found, made from that, before it is committed.  Adds to t->inputs. */
+CAROL_MUST_CHECK int store_turn_add(struct store *s, struct store_turn *t, struct store_find *finds,
+                                    size_t n, struct err *e);
+
 /* What was measured of one seed. */
 struct store_result {
     int64_t seed;

@@ -255,6 +255,34 @@ int store_turn_park(struct store *s, struct store_turn *t, struct store_find *fi
     return db_leave(s, rc, e);
 }
 
+static int set_inputs(struct store *s, const struct store_turn *t, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "UPDATE turns SET inputs = ? WHERE id = ? AND round = 0", e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, t->inputs);
+    db_bind_int(&q, t->id);
+    return db_run(&q, e);
+}
+
+int store_turn_add(struct store *s, struct store_turn *t, struct store_find *finds, size_t n,
+                   struct err *e)
+{
+    uint32_t was = t->inputs;
+    int rc = db_enter(s, e);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = keep_find(s, t, &finds[i], e);
+    if (rc == 0)
+        rc = set_inputs(s, t, e);
+    rc = db_leave(s, rc, e);
+    if (rc < 0)
+        t->inputs = was;
+    return rc;
+}
+
 static int put_state(struct store *s, int64_t turn, const void *state, size_t n, struct err *e)
 {
     struct query q;

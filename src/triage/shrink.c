@@ -13,7 +13,7 @@ struct shrink {
     char *best, *candidate;
     size_t size, candidate_size;
     size_t block, at; /* the block to try: 0: all is done */
-    bool flatten, changed;
+    bool flatten, changed, cut_only;
     int passes;
 };
 
@@ -36,6 +36,11 @@ struct shrink *shrink_new(const void *data, size_t size)
     return s;
 }
 
+void shrink_cut_only(struct shrink *s)
+{
+    s->cut_only = true;
+}
+
 /* The pass is over: the next smaller blocks, another pass, zeros instead, or the end. */
 static void next_pass(struct shrink *s)
 {
@@ -45,7 +50,7 @@ static void next_pass(struct shrink *s)
         return;
     }
     bool again = s->changed && ++s->passes < PASSES && !s->flatten;
-    s->block = again || !s->flatten ? half_of(s->size) : 0;
+    s->block = again || !(s->flatten || s->cut_only) ? half_of(s->size) : 0;
     s->flatten = s->flatten || !again;
     s->changed = false;
 }

@@ -7,7 +7,7 @@
  *     shrink_free(s);
  *
  * Blocks are left out, from half of the input down to single bytes, until no byte can go; then blocks become the digit
- * 0, so that what remains is what matters. */
+ * 0, so that what remains is what matters, unless shrink_cut_only was called before. */
 #ifndef CAROL_TRIAGE_SHRINK_H
 #define CAROL_TRIAGE_SHRINK_H
 
@@ -17,6 +17,7 @@
 struct shrink;
 
 struct shrink *shrink_new(const void *data, size_t size);
+void shrink_cut_only(struct shrink *s);
 bool shrink_next(struct shrink *s, const void **data, size_t *size);
 void shrink_tell(struct shrink *s, bool still);
 void shrink_best(const struct shrink *s, const void **data, size_t *size);

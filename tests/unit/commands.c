@@ -275,6 +275,26 @@ static void the_environment_of_afl_fuzz(void **state)
     unsetenv("ASAN_OPTIONS");
 }
 
+/* The first instance as afl-fuzz is shipped, the others with a power schedule each, if that is asked for. */
+static void further_instances_vary(void **state)
+{
+    (void)state;
+    static const char *const want[] = {NULL,       " -p fast ", " -p coe ",     " -p rare ",
+                                       " -p lin ", " -p quad ", " -p exploit ", " -p fast "};
+    for (int i = 0; i < 2 * (int)(sizeof want / sizeof *want); i++) {
+        int number = i / 2;
+        bool varied = i % 2;
+        struct live *lv = open_arm(
+            (struct instance_opts){.fuzzer = "lafintel", .number = number, .varied = varied});
+        command(lv, false);
+        if (varied && want[number])
+            says(want[number]);
+        else
+            assert_null(strstr(line, " -p "));
+        lv->in.ops->free(&lv->in);
+    }
+}
+
 /* Ours, without what would steer it, and what it asks for instead of ours. */
 static void the_environment_is_ours_but_for(void **state)
 {
@@ -706,6 +726,7 @@ int main(void)
         T(targets_of_every_kind),
         T(limits_and_words),
         T(the_environment_of_afl_fuzz),
+        T(further_instances_vary),
         T(the_environment_is_ours_but_for),
         T(honggfuzz_goes_on),
         T(a_missing_file_is_named),

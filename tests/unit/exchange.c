@@ -99,7 +99,7 @@ static struct settings worth(int arms, int jobs, int64_t budget_s)
     "SELECT count(*) FROM imports i JOIN seeds s ON s.id = i.seed WHERE s.instance = i.instance"
 
 /* Edges covered in the end. */
-static uint32_t run_heavy(enum fake_heavy heavy, uint32_t bytes, uint32_t us)
+static uint32_t run_heavy(enum fake_heavy heavy, bool rigid, uint32_t bytes, uint32_t us)
 {
     struct fakes f;
     struct tally a;
@@ -108,6 +108,7 @@ static uint32_t run_heavy(enum fake_heavy heavy, uint32_t bytes, uint32_t us)
     free(out);
     fakes_init(&f, 3);
     f.heavy = heavy;
+    f.rigid = rigid;
     f.heavy_bytes = bytes;
     f.heavy_us = us;
     fakes_run(&f, worth(3, 2, 4 * 3600), &a);
@@ -122,12 +123,12 @@ static void what_is_heavy_and_brings_nothing_is_offered_to_nobody(void **state)
     (void)state;
     static const uint32_t heavy[][2] = {{6, 300}, {6, 50000}, {301, 10}, {30000, 10}};
     for (size_t i = 0; i < sizeof heavy / sizeof *heavy; i++) {
-        assert_true(run_heavy(HEAVY_TOO, heavy[i][0], heavy[i][1]) > 50);
+        assert_true(run_heavy(HEAVY_TOO, false, heavy[i][0], heavy[i][1]) > 50);
         assert_true(ask(HEAVY_SEEDS) > 10);
         assert_int_equal(ask(HEAVY_SEEDS " AND share IS NOT NULL"), 0);
         assert_int_equal(ask(HEAVY_IMPORTS), 0);
     }
-    assert_true(run_heavy(HEAVY_TOO, 300, 40) > 50); /* that is not heavy */
+    assert_true(run_heavy(HEAVY_TOO, false, 300, 40) > 50); /* that is not heavy */
     assert_true(ask(HEAVY_IMPORTS) > 10);
 }
 
@@ -135,24 +136,47 @@ static void what_is_heavy_and_brings_nothing_is_offered_to_nobody(void **state)
 static void what_alone_has_an_edge_is_offered(void **state)
 {
     (void)state;
-    assert_true(run_heavy(HEAVY_ONLY, 400, 60) > 50);
+    assert_true(run_heavy(HEAVY_ONLY, true, 400, 60) > 50);
     assert_true(ask(HEAVY_IMPORTS) > 10);
-    assert_in_range(run_heavy(HEAVY_ONLY, 8001, 10), 2, 6);
+    assert_in_range(run_heavy(HEAVY_ONLY, true, 8001, 10), 2, 6);
     assert_int_equal(ask(HEAVY_IMPORTS), 0);
-    assert_in_range(run_heavy(HEAVY_ONLY, 6, 1001), 2, 6);
+    assert_in_range(run_heavy(HEAVY_ONLY, true, 6, 1001), 2, 6);
     assert_int_equal(ask(HEAVY_IMPORTS), 0);
 }
 
-/* Drop the supervisor after a number of loop steps, as kill -9 would, and resume; many times. */
-static void given_once_whatever_happens(void **state)
+#define TRIMMED_SEEDS                                                                              \
+    "SELECT count(*) FROM seeds s JOIN seeds p ON p.id = s.parent WHERE s.name = 'trimmed' AND"    \
+    " s.size < p.size AND s.turn = p.turn AND s.instance = p.instance AND s.share IS NOT NULL"
+
+/* What only heavy inputs cover goes on as what is left of them; they stay, given to nobody. */
+static void what_is_too_heavy_is_trimmed(void **state)
 {
     (void)state;
+    static const uint32_t heavy[][2] = {{8001, 10}, {60000, 10}, {7, 1001}};
+    for (size_t i = 0; i < sizeof heavy / sizeof *heavy; i++) {
+        assert_true(run_heavy(HEAVY_ONLY, false, heavy[i][0], heavy[i][1]) > 50);
+        assert_true(ask(TRIMMED_SEEDS) > 10);
+        assert_int_equal(ask("SELECT count(*) FROM seeds WHERE name = 'trimmed'"),
+                         ask(TRIMMED_SEEDS));
+        assert_true(ask("SELECT count(*) FROM imports i JOIN seeds s ON s.id = i.seed WHERE s.name"
+                        " = 'trimmed'") > 10);
+        assert_true(ask(HEAVY_SEEDS " AND name <> 'trimmed'") > 10);
+        assert_int_equal(ask(HEAVY_SEEDS " AND name <> 'trimmed' AND share IS NOT NULL"), 0);
+        assert_int_equal(ask("SELECT sum(inputs) FROM turns"),
+                         ask("SELECT count(*) FROM seeds WHERE turn IS NOT NULL"));
+        assert_true(ask("SELECT sum(eval_ns) < sum(active_ns) / 40 FROM turns"));
+    }
+}
+
+/* Drop the supervisor after a number of loop steps, as kill -9 would, and resume; many times. */
+static void many_lives(enum fake_heavy heavy)
+{
     struct fakes f;
     struct replay r;
     struct tally a;
     struct err e = {0};
     fakes_init(&f, 4);
-    f.heavy = HEAVY_TOO;
+    f.heavy = heavy;
     f.heavy_bytes = 1000;
     f.heavy_us = 100;
     for (int life = 0; life < 120; life++) {
@@ -183,6 +207,21 @@ static void given_once_whatever_happens(void **state)
     assert_true(r.state_equal);
     replay_free(&r);
     fakes_free(&f);
+}
+
+static void given_once_whatever_happens(void **state)
+{
+    (void)state;
+    many_lives(HEAVY_TOO);
+}
+
+static void trimmed_whatever_happens(void **state)
+{
+    (void)state;
+    many_lives(HEAVY_ONLY);
+    assert_true(ask(TRIMMED_SEEDS) > 10);
+    assert_int_equal(ask("SELECT sum(inputs) FROM turns"),
+                     ask("SELECT count(*) FROM seeds WHERE turn IS NOT NULL"));
 }
 
 /* --- the exchange itself ------------------------------------------------------------------------ */
@@ -458,7 +497,11 @@ int main(void)
                                         fakes_fresh_dir, fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_alone_has_an_edge_is_offered, fakes_fresh_dir,
                                         fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(what_is_too_heavy_is_trimmed, fakes_fresh_dir,
+                                        fakes_remove_dir),
         cmocka_unit_test_setup_teardown(given_once_whatever_happens, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(trimmed_whatever_happens, fakes_fresh_dir,
                                         fakes_remove_dir),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -37,6 +37,7 @@ struct fakes {
                      * next one of the next depth; 0: nobody does */
     enum fake_heavy heavy;
     uint32_t heavy_bytes, heavy_us;
+    bool rigid;        /* a heavy one from which something is missing covers nothing */
     int hangs;         /* new ones in every harvest of an arm, ... */
     uint32_t hang_us;  /* ... each using so much CPU time */
     uint64_t odd_turn; /* this turn of the campaign, from 1, is odd */

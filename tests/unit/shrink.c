@@ -75,6 +75,24 @@ static void what_cannot_go_becomes_zeros(void **state)
     free(best);
 }
 
+static void what_cannot_go_stays_if_only_cuts_are_wanted(void **state)
+{
+    (void)state;
+    const char input[] = "xxxABxxxx";
+    struct shrink *s = shrink_new(input, 9);
+    const void *c;
+    size_t n;
+    shrink_cut_only(s);
+    while (shrink_next(s, &c, &n)) {
+        assert_null(memchr(c, '0', n));
+        shrink_tell(s, has_ab(c, n));
+    }
+    shrink_best(s, &c, &n);
+    assert_int_equal(n, 2);
+    assert_memory_equal(c, "AB", 2);
+    shrink_free(s);
+}
+
 static bool always(const char *p, size_t n)
 {
     (void)p;
@@ -128,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_matters_remains),
         cmocka_unit_test(what_cannot_go_becomes_zeros),
+        cmocka_unit_test(what_cannot_go_stays_if_only_cuts_are_wanted),
         cmocka_unit_test(the_empty_input_may_fail_too),
         cmocka_unit_test(it_ends_where_nothing_can_go),
         cmocka_unit_test(it_may_be_stopped_anywhere),
