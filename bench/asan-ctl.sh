@@ -23,11 +23,11 @@ make -C "$work/src/cargo-afl-common/AFLplusplus" CC=clang-19 LLVM_CONFIG=llvm-co
 mkdir -p "$work/engines/afl"
 cp "$work/src/cargo-afl-common/AFLplusplus/afl-fuzz" "$work/engines/afl/"
 ln -s "$(realpath "$build/engines/radamsa")" "$work/engines/radamsa"
-"$build/carol" build -o "$work/toy" --families afl,laf "$root/tests/system/targets/toy.c" >/dev/null 2>&1
+"$build/carol" build -o "$work/toy" --families afl,laf,cmplog "$root/tests/system/targets/toy.c" >/dev/null 2>&1
 export CAROL_SELF=$build/carol CAROL_ENGINES=$work/engines
 export ASAN_OPTIONS=detect_leaks=0:log_path=$work/report
 failed=0
-for arm in aflpp lafintel mopt darwin radamsa; do
+for arm in aflpp lafintel mopt darwin radamsa cmplog; do
     echo "== $arm"
     "$build/tests/system/arms" "$arm" libfuzzer "$work/toy" sizes | grep -v '^# turn' || failed=1
 done

@@ -21,6 +21,7 @@ static struct {
     uint32_t mode;                   /* of the entry at hand */
     bool fuzzing;                    /* start-up is over */
     bool armed;                      /* the next execution may run an import */
+    bool given;                      /* the next execution runs one that carol_import handed out */
     bool hurry;                      /* imports waited too long: only entries that are quick */
     unsigned steps;                  /* entries passed over since then */
     bool ran;                        /* at least one execution since the last queue_get */
@@ -228,6 +229,13 @@ static bool leave(void)
     return true;
 }
 
+static void park_here(void)
+{
+    ctl_safe_point();
+    st.last_ns = st.waiting_ns = 0;
+    st.patience_ns = HAVOC_WAIT_NS;
+}
+
 size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigned char **out)
 {
     void *from = __builtin_return_address(0);
@@ -238,6 +246,10 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
     if (!st.address) {
         st.address = from;
         st.caller = caller_of(from);
+    }
+    if (st.given) {
+        st.given = false;
+        return n;
     }
     if (st.way != CTL_WAY_FUZZ)
         ctl_import_done();
@@ -256,11 +268,8 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
         if (!st.fuzzing)
             return n;
     }
-    if (ctl_parking_wanted() || !ctl_page->ready) {
-        ctl_safe_point();
-        st.last_ns = st.waiting_ns = 0;
-        st.patience_ns = HAVOC_WAIT_NS;
-    }
+    if (ctl_parking_wanted() || !ctl_page->ready)
+        park_here();
     if (leave())
         return n;
     hurry_to_havoc(from);
@@ -275,6 +284,21 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
     }
     *out = buf;
     return n;
+}
+
+/* The CmpLog stage of our afl-fuzz asks between its executions (engines/changes.txt): the length of an import that it
+ * is to run now, or 0.  It may work for long without an execution, so this is a place to park, too. */
+CTL_EXPORTED uint32_t carol_import(unsigned char **out);
+uint32_t carol_import(unsigned char **out)
+{
+    if (!ctl_page || !st.fuzzing || st.way != CTL_WAY_HAVOC)
+        return 0;
+    ctl_import_done();
+    if (ctl_parking_wanted())
+        park_here();
+    size_t size = ctl_import_pending() ? ctl_afl_import(out) : 0;
+    st.given = size != 0;
+    return (uint32_t)size;
 }
 
 void afl_custom_post_run(void *data)

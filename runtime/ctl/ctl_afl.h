@@ -6,8 +6,9 @@
  * calibrated (its speed is being measured) unless executions are slow.
  *
  * Ways of import, CAROL_CTL_IMPORT: "havoc" (the havoc stage asks us for a mutation: the buffer stays
- * and the next execution runs the import), "address" (MOpt calls no hook in its stage: any call from where the
- * very first came), "fuzz" (the library's own afl_custom_fuzz takes imports by itself).
+ * and the next execution runs the import; the CmpLog stage calls carol_import between its executions), "address"
+ * (MOpt calls no hook in its stage: any call from where the very first came), "fuzz" (the library's own
+ * afl_custom_fuzz takes imports by itself).
  *
  * A library with modes (modes.c) changes the way from entry to entry.  When a turn begins in another mode than that of
  * the entry at hand, afl-fuzz is made to put the entry off: SIGUSR1 also keeps it from looking at what the execution

@@ -388,7 +388,7 @@ void suite_families(const struct suite *s, bool on[FAMILY_END])
             on[c->rival->more] = c->rival->more != FAMILY_NONE;
         } else if (fuzzer_roster(roster_of(c), &names, &e) == 0) {
             for (size_t k = 0; k < names.n; k++)
-                on[fuzzer_family(names.v[k])] = true;
+                fuzzer_families(names.v[k], on);
         }
         strv_free(&names);
     }

@@ -127,7 +127,7 @@ static int build_tiny(struct tests *t, struct err *e)
     struct build_opts bo = {.dir = dir, .src = t->work, .sources = sources, .families_named = true};
     struct build_result br = {0};
     for (size_t i = 0; t->names[i]; i++)
-        bo.family[fuzzer_family(t->names[i])] = true;
+        fuzzer_families(t->names[i], bo.family);
     int rc = fs_write_quick(source, tiny_source, sizeof tiny_source - 1, e);
     if (rc == 0) {
         rc = build_run(&bo, &br, e);

@@ -32,6 +32,19 @@ bool afl_program_has(const char *text)
     return has;
 }
 
+int afl_need_change(const char *symbol, const char *lacks, const char *otherwise, struct err *e)
+{
+    if (afl_program_has(symbol))
+        return 0;
+    char *path = where_engine(afl_engine.program);
+    int rc = err_env(e,
+                     "%s %s: that takes the afl-fuzz that `make engines` builds; leave --engines "
+                     "out, or %s",
+                     path, lacks, otherwise);
+    free(path);
+    return rc;
+}
+
 static int write_seed(const char *dir, const char *name, const void *data, size_t n, struct err *e)
 {
     char *path = fs_join(dir, name);
@@ -204,7 +217,9 @@ static void add_environment(struct live *lv, const struct afl_way *w, struct str
                                         NULL};
     for (size_t i = 0; fixed[i]; i++)
         strv_add(env, fixed[i]);
-    uint64_t map = lv->o.target->family[lv->arm->family].map_size;
+    const struct manifest_family *family = lv->o.target->family;
+    uint64_t map = family[lv->arm->family].map_size, more = family[lv->arm->also].map_size;
+    map = more > map ? more : map;
     if (map) /* saves 24 MB per instance against afl-fuzz's default */
         strv_addf(env, "AFL_MAP_SIZE=%llu", (unsigned long long)(map > MAP_MIN ? map : MAP_MIN));
     strv_addf(env, "AFL_HANG_TMOUT=%u", lv->o.timeout_ms);

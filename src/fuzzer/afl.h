@@ -49,6 +49,10 @@ void radamsa_environment(struct strv *env);
 
 /* Does the program contain this text, by which builds of it can be told apart? */
 bool afl_program_has(const char *text);
+/* Is it built with the change of ours that brings this symbol (engines/changes.txt)?  If not, the message says what the
+ * program lacks and what to do instead. */
+CAROL_MUST_CHECK int afl_need_change(const char *symbol, const char *lacks, const char *otherwise,
+                                     struct err *e);
 
 /* fuzzer/afl_harvest.c: after a death, before anything is read or started again: an import that was being
  * executed when afl-fuzz was killed, and whose file was written, gets its line in the export list. */

@@ -13,16 +13,8 @@ static const struct afl_way way = {.imports = "havoc", .args = args};
 static int check(const struct instance_opts *o, struct err *e)
 {
     (void)o;
-    if (afl_program_has("carol_mode"))
-        return 0;
-    char *path = where_engine(afl_engine.program);
-    int rc = err_env(e,
-                     "%s cannot change its mode, as --instances fused needs it: that takes the "
-                     "afl-fuzz that `make engines` builds; leave --engines out, or run with "
-                     "--instances own",
-                     path);
-    free(path);
-    return rc;
+    return afl_need_change("carol_mode", "cannot change its mode, as --instances fused needs it",
+                           "run with --instances own", e);
 }
 
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)

@@ -23,6 +23,7 @@ struct arm {
     const char *name, *summary;  /* the summary is a line of help texts */
     unsigned rosters;            /* ROSTER_..., or 0 */
     enum family family;          /* the build of the target it runs on */
+    enum family also;            /* a second build that it needs; FAMILY_NONE: none */
     const struct engine *engine; /* the program it runs (target/tools.h); NULL: the target itself */
     const char *library;         /* our control library for it, below the runtime directory */
     const char *part;            /* one more file of the engines that it needs; may be NULL */

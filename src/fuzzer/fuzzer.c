@@ -48,6 +48,15 @@ enum family fuzzer_family(const char *name)
     return a ? a->family : FAMILY_NONE;
 }
 
+void fuzzer_families(const char *name, bool on[FAMILY_END])
+{
+    const struct arm *a = arm_find(name);
+    if (a)
+        on[a->family] = true;
+    if (a && a->also != FAMILY_NONE)
+        on[a->also] = true;
+}
+
 const char *fuzzer_cycle(const char *name)
 {
     const struct arm *a = arm_find(name);
@@ -66,6 +75,19 @@ const char *fuzzer_host(const char *name)
     return a && a->host ? a->host->name : NULL;
 }
 
+/* Can it be built?  The version stays that of the engine. */
+static void need_family(enum family f, struct tool_state *s)
+{
+    struct tool_state built;
+    tools_check_family(f, &built);
+    if (!built.ok) {
+        tool_state_free(s);
+        *s = built;
+    } else {
+        tool_state_free(&built);
+    }
+}
+
 void fuzzer_diagnose(const char *name, struct tool_state *s)
 {
     const struct arm *a = arm_find(name);
@@ -79,6 +101,8 @@ void fuzzer_diagnose(const char *name, struct tool_state *s)
         tools_need_part(a->part, s);
     if (s->ok && a->library)
         tools_need_runtime(a->library, s);
+    if (s->ok && a->also != FAMILY_NONE)
+        need_family(a->also, s);
 }
 
 char *fuzzer_version(const char *name)
@@ -126,6 +150,16 @@ static int check_files(const struct arm *a, struct err *e)
     return rc;
 }
 
+static int check_build(const struct arm *a, enum family f, const struct manifest *m, struct err *e)
+{
+    if (m->family[f].ok && m->family[f].binary)
+        return 0;
+    return err_env(e,
+                   "%s needs the %s build of the target, which %s does not have: run `carol "
+                   "build` again with --families %s",
+                   a->name, family_name(f), m->dir, family_name(f));
+}
+
 int fuzzer_check_host(const char *name, struct err *e)
 {
     const struct arm *a = arm_find(name);
@@ -139,13 +173,11 @@ int fuzzer_check(const struct instance_opts *o, struct err *e)
     const struct arm *a = arm_find(name);
     if (!a)
         return arm_unknown(name, e);
-    const struct manifest_family *f = &o->target->family[a->family];
-    if (!f->ok || !f->binary)
-        return err_env(e,
-                       "%s needs the %s build of the target, which %s does not have: run `carol "
-                       "build` again with --families %s",
-                       a->name, family_name(a->family), o->target->dir, family_name(a->family));
-    int rc = check_files(a, e);
+    int rc = check_build(a, a->family, o->target, e);
+    if (rc == 0 && a->also != FAMILY_NONE)
+        rc = check_build(a, a->also, o->target, e);
+    if (rc == 0)
+        rc = check_files(a, e);
     return rc < 0 || !a->check ? rc : a->check(o, e);
 }
 

@@ -153,6 +153,7 @@ struct instance_opts {
  * of each.  FAMILY_NONE or NULL: there is no such fuzzer. */
 const char *const *fuzzer_names(void);
 enum family fuzzer_family(const char *name);
+void fuzzer_families(const char *name, bool on[FAMILY_END]); /* sets those it needs: one or two */
 const char *fuzzer_cycle(const char *name); /* one internal cycle of it, in words */
 /* A text that the names of all its finds contain; NULL: there is none. */
 const char *fuzzer_find_mark(const char *name);

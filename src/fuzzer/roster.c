@@ -20,7 +20,7 @@ void fuzzer_list(enum family f, const char *sep, struct buf *out)
 {
     const char *before = "";
     for (size_t i = 0; arm_table[i]; i++)
-        if (f == FAMILY_NONE || arm_table[i]->family == f) {
+        if (f == FAMILY_NONE || arm_table[i]->family == f || arm_table[i]->also == f) {
             buf_printf(out, "%s%s", before, arm_table[i]->name);
             before = sep;
         }
@@ -70,9 +70,13 @@ int fuzzer_roster(const char *text, struct strv *out, struct err *e)
 void fuzzer_help(struct buf *out)
 {
     buf_str(out, "The fuzzers, and the family each runs on:\n");
-    for (size_t i = 0; arm_table[i]; i++)
-        buf_printf(out, "  %-10s %-6s %s\n", arm_table[i]->name, family_name(arm_table[i]->family),
-                   arm_table[i]->summary);
+    for (size_t i = 0; arm_table[i]; i++) {
+        const struct arm *a = arm_table[i];
+        buf_printf(out, "  %-10s %-6s %s", a->name, family_name(a->family), a->summary);
+        if (a->also != FAMILY_NONE)
+            buf_printf(out, "; also needs %s", family_name(a->also));
+        buf_str(out, "\n");
+    }
     buf_str(out, "The rosters:\n");
     for (size_t r = 0; r < N_ROSTERS; r++) {
         buf_printf(out, "  %-10s", rosters[r].name);

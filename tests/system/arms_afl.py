@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The five arms on afl-fuzz, for real: arms_afl.py CAROL ARMS SOURCE_ROOT (see arms_kit.py)."""
+"""The arms on afl-fuzz, for real: arms_afl.py CAROL ARMS SOURCE_ROOT (see arms_kit.py)."""
 import sys
 import tempfile
 from pathlib import Path
@@ -8,13 +8,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
 from arms_kit import PLAIN, Job, build, clock_job, run_all, wrapped_engine
 
-FUZZERS = ["aflpp", "lafintel", "mopt", "darwin", "radamsa"]
+FUZZERS = ["aflpp", "lafintel", "mopt", "darwin", "radamsa", "cmplog"]
 
 
 def main():
     with tempfile.TemporaryDirectory(prefix="carol-arms-") as tmp:
-        lib = build(tmp + "/lib", "afl,laf")
-        prog = build(tmp + "/main", "afl,laf", "-DTOY_MAIN", options=("--kind", "file", "--args", "@@"))
+        lib = build(tmp + "/lib", "afl,laf,cmplog")
+        prog = build(tmp + "/main", "afl,laf,cmplog", "-DTOY_MAIN", options=("--kind", "file", "--args", "@@"))
         jobs = [Job(a, "libfuzzer", "turns", lib) for a in FUZZERS]
         words = Path(tmp) / "words @2.dict" # afl-fuzz takes @2 for a level
         words.write_text('gate="GATE"\nhigh="\\xf1\\x02"\n', encoding="ascii")

@@ -16,7 +16,7 @@ from cases import Skipped, check, run, run_all, test
 
 CAROL = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(sys.argv[2]).absolute()
-FUZZERS = {"aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa"}
+FUZZERS = {"aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa", "cmplog"}
 FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain"}
 
 
@@ -48,7 +48,7 @@ def doctor_answers_with_the_names_of_the_specification(_):
 
 
 @test
-def doctor_finds_all_six_when_the_engines_are_built(_):
+def doctor_finds_them_all_when_the_engines_are_built(_):
     engines = os.environ.get("CAROL_ENGINES") or os.path.join(os.path.dirname(CAROL), "engines")
     if not os.path.exists(os.path.join(engines, "engines.json")):
         raise Skipped("the engines are not built")

@@ -1,5 +1,6 @@
 /* havoc_wait: the test plays afl-fuzz and calls the hooks of ctl_afl.c in its order: imports that wait for
- * a havoc stage are not held up by entries that do not get there, and a change of mode ends the entry at hand. */
+ * a havoc stage are not held up by entries that do not get there, a CmpLog stage takes them by itself, and a change of
+ * mode ends the entry at hand. */
 #include "../../runtime/ctl/ctl_afl.h"
 
 #include <setjmp.h>
@@ -23,6 +24,7 @@ unsigned char afl_custom_queue_get(void *data, const unsigned char *name);
 size_t afl_custom_havoc_mutation(void *data, unsigned char *buf, size_t n, unsigned char **out,
                                  size_t max);
 unsigned char afl_custom_havoc_mutation_probability(void *data);
+uint32_t carol_import(unsigned char **out);
 
 /* The rest of the library: a page, a clock and an inbox of the test. */
 static struct ctl_page page = {.started = 1, .ready = 1};
@@ -31,17 +33,20 @@ static struct {
     struct ctl_record record;
     unsigned char bytes[4];
 } import = {.record = {.id = 7, .size = 4}, .bytes = "seed"};
-static int pending, cycles, dropped;
+static int pending, cycles, dropped, parked;
+static bool turn_over;
 static int64_t flying = -1; /* the import under way */
 static int64_t now_ns = 1;
 
 void ctl_safe_point(void)
 {
+    parked += turn_over;
+    turn_over = false;
 }
 
 bool ctl_parking_wanted(void)
 {
-    return false;
+    return turn_over;
 }
 
 void ctl_add_exec(void)
@@ -65,11 +70,16 @@ bool ctl_import_pending(void)
 
 const struct ctl_record *ctl_import_next(void)
 {
-    return pending ? pending--, &import.record : NULL;
+    if (!pending)
+        return NULL;
+    pending--;
+    flying = (int64_t)import.record.id;
+    return &import.record;
 }
 
 void ctl_import_done(void)
 {
+    flying = -1;
 }
 
 int64_t ctl_import_id(void)
@@ -210,6 +220,50 @@ static void without_a_quick_entry_any_is_taken(void **state)
     assert_int_equal(havoc(12), 1);
 }
 
+/* A CmpLog stage of so many pairs of operands, each of which takes an execution.  How many imports did it run? */
+static int cmplog(int pairs)
+{
+    int imports = 0;
+    for (int i = 0; i < pairs && !skip; i++) {
+        unsigned char *in, *out;
+        for (uint32_t n; (n = carol_import(&in)); imports++) {
+            assert_int_equal(afl_custom_post_process(NULL, in, n, &out), import.record.size);
+            assert_ptr_equal(out, import.bytes);
+            assert_int_equal(flying, import.record.id); /* what it finds is not the fuzzer's own */
+            now_ns += SLOW_NS;
+            afl_custom_post_run(NULL);
+        }
+        assert_false(execute());
+        assert_int_equal(flying, -1);
+    }
+    return imports;
+}
+
+/* Put off, an entry would never have another CmpLog stage. */
+static void a_cmplog_stage_takes_imports_and_is_not_cut(void **state)
+{
+    (void)state;
+    pending = 3;
+    assert_true(select_entry(5));
+    assert_int_equal(cmplog(1000), 3);
+    assert_false(skip);
+}
+
+static void it_parks_where_nothing_is_executed(void **state)
+{
+    (void)state;
+    unsigned char *in;
+    pending = parked = 0;
+    assert_true(select_entry(5));
+    turn_over = true;
+    assert_int_equal(carol_import(&in), 0);
+    assert_int_equal(parked, 1);
+    turn_over = true; /* an import that was handed out is executed first */
+    pending = 1;
+    assert_int_equal(cmplog(1), 1);
+    assert_int_equal(parked, 2);
+}
+
 /* The next entry, fuzzed in the mode of the turn. */
 static void next_entry(enum ctl_mode mode, enum ctl_way imports)
 {
@@ -282,6 +336,8 @@ int main(void)
         cmocka_unit_test(all_imports_at_the_beginning_of_a_havoc_stage),
         cmocka_unit_test(an_entry_that_was_quick_once_holds_nothing_up),
         cmocka_unit_test(without_a_quick_entry_any_is_taken),
+        cmocka_unit_test(a_cmplog_stage_takes_imports_and_is_not_cut),
+        cmocka_unit_test(it_parks_where_nothing_is_executed),
         cmocka_unit_test(a_change_of_mode_ends_the_entry),
         cmocka_unit_test(a_cut_entry_is_nobodys_cycle),
         cmocka_unit_test(no_import_is_lost_by_it),

@@ -110,7 +110,22 @@ static void families_know_their_fuzzers(void **state)
     buf_clear(&b);
     fuzzer_list(FAMILY_NEUTRAL, ", ", &b);
     assert_int_equal(b.len, 0);
+    fuzzer_list(FAMILY_CMPLOG, ", ", &b);
+    assert_string_equal(b.p, "cmplog"); /* the second build that it needs */
     buf_free(&b);
+}
+
+static void fuzzers_know_their_families(void **state)
+{
+    (void)state;
+    bool one[FAMILY_END] = {0}, two[FAMILY_END] = {0};
+    fuzzer_families("rare", one);
+    fuzzer_families("cmplog", two);
+    fuzzer_families("nobody", two);
+    for (int f = 0; f < FAMILY_END; f++) {
+        assert_int_equal(one[f], f == FAMILY_AFL);
+        assert_int_equal(two[f], f == FAMILY_AFL || f == FAMILY_CMPLOG);
+    }
 }
 
 /* A fuzzer there is not, and one whose build is not there. */
@@ -128,6 +143,13 @@ static void checks_before_a_campaign(void **state)
     assert_true(fuzzer_check(&o, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_ENV);
     assert_non_null(strstr(e.msg, "rare needs the afl build"));
+    e = (struct err){0};
+    o.fuzzer = "cmplog"; /* which needs two */
+    m.family[FAMILY_AFL] = (struct manifest_family){.ok = true, .binary = (char[]){"t"}};
+    assert_true(fuzzer_check(&o, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_ENV);
+    assert_non_null(strstr(e.msg, "cmplog needs the cmplog build"));
+    assert_non_null(strstr(e.msg, "--families cmplog"));
 }
 
 static void the_help_names_them_all(void **state)
@@ -143,6 +165,7 @@ static void the_help_names_them_all(void **state)
     }
     assert_non_null(strstr(b.p, "  paper      aflpp darwin honggfuzz mopt lafintel radamsa\n"));
     assert_non_null(strstr(b.p, " every fuzzer above\n"));
+    assert_non_null(strstr(b.p, "; also needs cmplog\n"));
     buf_free(&b);
 }
 
@@ -155,6 +178,7 @@ int main(void)
         cmocka_unit_test(refusals_say_what_there_is),
         cmocka_unit_test(facts_by_name),
         cmocka_unit_test(families_know_their_fuzzers),
+        cmocka_unit_test(fuzzers_know_their_families),
         cmocka_unit_test(checks_before_a_campaign),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
