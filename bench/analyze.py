@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 CAROL, CAMPAIGNS, TURNS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-NAMES = ["predict", "features", "rank", "forget", "form", "influence", "transfer", "decay", "ranking", "drift", "plateau",
-         "arrival", "allocation", "regret"]
+NAMES = sys.argv[4:] or ["predict", "features", "rank", "forget", "form", "influence", "transfer", "decay", "ranking", "drift", "plateau",
+                         "arrival", "allocation", "regret"]
 MADE = 4         # campaigns simulated per scheduler; the others are the same journals under other names
 SECONDS = 120    # of CPU time: the clock says more of the neighbours
 PER_CAMPAIGN_KB = 100  # results, names
@@ -56,7 +56,7 @@ def lay_out(home, journals, n):
             bugs.append({"id": f"B{b}", "reached": first, "triggered": first})
         (place / "result.json").write_text(json.dumps({
             "schema": 1, "target": target, "contender": scheduler, "role": "ours" if scheduler == "contextual" else "baseline",
-            "trial": i + 1, "seed": i, "cores": 1, "definition": "simulated", "budget_s": wall, "cpu_s": wall, "wall_s": wall,
+            "trial": i + 1, "seed": i, "cores": 1, "definition": "simulated", "budget_s": 86400.0, "cpu_s": 86400.0, "wall_s": wall,
             "ratio": 1.0, "attempts": 1, "first_ratio": 0.0, "execs": 1, "inputs": 1, "edges_total": 1, "edges": [1] * 21,
             "wall_at_s": [wall * k / 20 for k in range(21)], "top_share": [1.0] * 4, "bugs": bugs, "command": "", "version": "",
             "began": "", "host": ""}))

@@ -13,18 +13,20 @@
 #define PARTS 16 /* the paper's 90 minutes of a day */
 #define MOVED 1.0
 
+/* The signals of one campaign in the window before one event, means over fuzzers. */
+struct window {
+    bool seen; /* the campaign has decisions before and at the end of it */
+    double moved[SIGNAL_COUNT], change[SIGNAL_COUNT], level[SIGNAL_COUNT];
+};
+
 /* A first trigger. */
 struct event {
     size_t camp, target;
     const char *bug;
     int64_t at_ns;
     bool everywhere; /* every campaign of the target triggers that bug */
-};
-
-/* The signals of one campaign in the window before one event, means over fuzzers. */
-struct window {
-    bool seen; /* the campaign has decisions before and at the end of it */
-    double moved[SIGNAL_COUNT], change[SIGNAL_COUNT], level[SIGNAL_COUNT];
+    struct window own;
+    double others, moved[SIGNAL_COUNT], change[SIGNAL_COUNT]; /* the base: how many, and sums */
 };
 
 struct events {
@@ -150,30 +152,43 @@ static bool triggers_too(const struct events *x, size_t c, const struct event *v
     return false;
 }
 
-/* The same window in the other campaigns of the target that do not trigger the bug in it: means; false: there are none. */
-static bool base_of(const struct events *x, const struct window *all, size_t event,
-                    struct window *out)
+/* One campaign's windows: its own triggers keep them, those of the target's other campaigns compare with them unless the
+ * campaign triggers the bug then, too. */
+static void take(struct events *x, size_t camp, const struct window *w)
 {
-    const struct event *v = &x->v[event];
-    double n = 0;
-    *out = (struct window){0};
-    for (size_t c = 0; c < x->s->n; c++) {
-        const struct window *w = &all[c * x->n + event];
-        if (c == v->camp || x->s->camps[c].target != v->target || !w->seen || triggers_too(x, c, v))
-            continue;
-        n++;
-        for (int i = 0; i < SIGNAL_COUNT; i++) {
-            out->moved[i] += w->moved[i];
-            out->change[i] += w->change[i];
-            out->level[i] += w->level[i];
+    for (size_t i = 0; i < x->n; i++) {
+        struct event *v = &x->v[i];
+        if (v->camp == camp) {
+            v->own = w[i];
+        } else if (x->s->camps[camp].target == v->target && w[i].seen &&
+                   !triggers_too(x, camp, v)) {
+            v->others++;
+            for (int k = 0; k < SIGNAL_COUNT; k++) {
+                v->moved[k] += w[i].moved[k];
+                v->change[k] += w[i].change[k];
+            }
         }
     }
-    for (int i = 0; n > 0 && i < SIGNAL_COUNT; i++) {
-        out->moved[i] /= n;
-        out->change[i] /= n;
-        out->level[i] /= n;
+}
+
+/* A few campaigns at a time, so that memory does not grow with the square of their number. */
+static int look_at_all(struct events *x, struct err *e)
+{
+    size_t some = 2 * (size_t)x->s->processes;
+    struct window *w = NULL;
+    int rc = 0;
+    for (size_t from = 0; rc == 0 && from < x->s->n; from += some) {
+        struct study part = *x->s;
+        part.camps += from;
+        part.n = x->s->n - from < some ? x->s->n - from : some;
+        free(w);
+        w = xcalloc(part.n * x->n, sizeof *w);
+        rc = study_each(&part, x->n * sizeof *w, measure, x, w, e);
+        for (size_t c = 0; rc == 0 && c < part.n; c++)
+            take(x, from + c, &w[c * x->n]);
     }
-    return n > 0;
+    free(w);
+    return rc;
 }
 
 struct row {
@@ -183,25 +198,24 @@ struct row {
     double p, p_holm;
 };
 
-static void fill(const struct events *x, const struct window *all, bool differing, int signal,
-                 struct row *r)
+static void fill(const struct events *x, bool differing, int signal, struct row *r)
 {
     double *d = xcalloc(x->n, sizeof *d);
     *r = (struct row){.p = NAN};
     for (size_t i = 0; i < x->n; i++) {
-        const struct window *own = &all[x->v[i].camp * x->n + i];
-        struct window base;
-        if ((differing && x->v[i].everywhere) || !own->seen)
+        const struct event *v = &x->v[i];
+        const struct window *own = &v->own;
+        if ((differing && v->everywhere) || !own->seen)
             continue;
         r->n++;
         r->moved += own->moved[signal];
         r->change += own->change[signal];
         r->level += own->level[signal];
-        if (!base_of(x, all, i, &base))
+        if (!(v->others > 0))
             continue;
-        r->base_moved += base.moved[signal];
-        r->base_change += base.change[signal];
-        d[r->matched++] = own->moved[signal] - base.moved[signal];
+        r->base_moved += v->moved[signal] / v->others;
+        r->base_change += v->change[signal] / v->others;
+        d[r->matched++] = own->moved[signal] - v->moved[signal] / v->others;
     }
     if (r->matched) {
         struct wilcoxon w;
@@ -211,12 +225,11 @@ static void fill(const struct events *x, const struct window *all, bool differin
     free(d);
 }
 
-static void put_rows(const struct events *x, const struct window *all, bool differing,
-                     struct grid *g)
+static void put_rows(const struct events *x, bool differing, struct grid *g)
 {
     struct row rows[SIGNAL_COUNT];
     for (int i = 0; i < SIGNAL_COUNT; i++)
-        fill(x, all, differing, i, &rows[i]);
+        fill(x, differing, i, &rows[i]);
     stats_holm_fields(&rows->p, &rows->p_holm, SIGNAL_COUNT, sizeof *rows);
     for (int i = 0; i < SIGNAL_COUNT && rows[i].n; i++) {
         const struct row *r = &rows[i];
@@ -229,7 +242,7 @@ static void put_rows(const struct events *x, const struct window *all, bool diff
     }
 }
 
-static int put(const struct events *x, const struct window *all, struct grids *out, struct err *e)
+static int put(const struct events *x, struct grids *out, struct err *e)
 {
     static const struct grid_column columns[] = {
         {"bugs", GRID_TEXT}, {"signal", GRID_TEXT}, {"triggers", GRID_COUNT}, {"moved_pct", 1},
@@ -239,8 +252,8 @@ static int put(const struct events *x, const struct window *all, struct grids *o
         grid_add(out, "plateau", GRID_COLUMNS(columns),
                  "signals in the sixteenth of a campaign before a bug's first trigger");
     g->drawn = "moved_pct";
-    put_rows(x, all, false, g);
-    put_rows(x, all, true, g);
+    put_rows(x, false, g);
+    put_rows(x, true, g);
     if (!grid_rows(g))
         return err_usage(e, "too little data: every first trigger comes before a sixteenth of its "
                             "campaign is over, so there is no window before it");
@@ -260,14 +273,11 @@ static int put(const struct events *x, const struct window *all, struct grids *o
 int analyze_plateau(const struct study *s, struct grids *out, struct err *e)
 {
     struct events x = {.s = s};
-    struct window *all = NULL;
     int rc = gather(&x, e);
-    if (rc == 0) {
-        all = xcalloc(s->n * x.n, sizeof *all);
-        rc = study_each(s, x.n * sizeof *all, measure, &x, all, e);
-    }
     if (rc == 0)
-        rc = put(&x, all, out, e);
+        rc = look_at_all(&x, e);
+    if (rc == 0)
+        rc = put(&x, out, e);
     if (rc == 0) {
         size_t without = 0;
         for (size_t c = 0; c < s->n; c++)
@@ -278,7 +288,6 @@ int analyze_plateau(const struct study *s, struct grids *out, struct err *e)
                        "of theirs are known",
                        without, s->n);
     }
-    free(all);
     free(x.v);
     firsts_free(&x.firsts);
     return rc;
