@@ -65,7 +65,9 @@ bench: all
 bench-reduced: all
 	@./carol bench run bench/suite/reduced.ini -o $(BUILD)/bench-reduced
 	@./carol bench table $(BUILD)/bench-reduced
+	@for form in json csv csv-bugs csv-tables; do ./carol bench table $(BUILD)/bench-reduced --$$form >$(BUILD)/bench-reduced/table.$$form; done
 	@./carol bench table $(BUILD)/bench-reduced --html $(BUILD)/bench-reduced/table.html
+	@./carol analyze arrival $(BUILD)/bench-reduced
 
 lint: all
 	@tools/setup.sh lint || [ $$? = 3 ]
@@ -91,4 +93,4 @@ install: all
 clean:
 	rm -rf $(BUILD) $(BUILD)-san carol
 
-.PHONY: ready all setup build engines demo test soak bench lint format-check format tidy mutants install clean
+.PHONY: ready all setup build engines demo test soak bench bench-reduced lint format-check format tidy mutants install clean

@@ -3,13 +3,13 @@
 # Each holds a figure and says so by its exit code (0 held, 1 not held, 3 something needed is not
 # here); what it printed is shown and kept in BUILD/bench/NAME.log.  About twenty minutes.
 #
-#   bench/run.sh [BUILD [NAME...]]       names: libs executor control import decide scale campaign slots viewers chaos
+#   bench/run.sh [BUILD [NAME...]]       names: libs executor control import decide scale analyze campaign slots page viewers triage chaos
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 shift || true
 [[ $build == /* ]] || build=$PWD/$build
-[[ $# -gt 0 ]] || set -- libs executor control import decide scale campaign slots viewers chaos
+[[ $# -gt 0 ]] || set -- libs executor control import decide scale analyze campaign slots page viewers triage chaos
 mkdir -p "$build/bench"
 export BUILD=$build CAROL=$build/carol CAROL_SELF=$build/carol
 
@@ -18,7 +18,7 @@ command_of() {
     libs) echo "python3 bench/build-libs.py -o $build/bench-libs" ;;
     control) echo "bench/control.sh $build" ;;
     import | decide) echo "$build/bench/bench-$1" ;;
-    executor | campaign | scale | slots | viewers | chaos) echo "bench/$1.sh" ;;
+    executor | campaign | scale | analyze | slots | page | viewers | triage | chaos) echo "bench/$1.sh" ;;
     *) return 1 ;;
     esac
 }

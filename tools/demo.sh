@@ -34,8 +34,14 @@ step "4. The defects behind the crashes, confirmed and minimised; the campaign d
 say "   $carol triage $demo/campaign"
 $carol triage "$demo/campaign"
 
+step "5. The page of all of it, in one file:"
+say "   $carol report $demo/campaign"
+$carol report "$demo/campaign" -o "$demo/campaign/report.html"
+
 step "Next:"
-report=$(find "$demo/campaign/triage" -name report.md 2>/dev/null | sort | sed -n 1p || true)
+say "  xdg-open $demo/campaign/report.html
+                                   the page to open: coverage, fuzzers, defects, lineages, decisions"
+report=$(find "$demo/campaign/triage" -path '*/earlier' -prune -o -name report.md -print 2>/dev/null | sort | sed -n 1p || true)
 if [[ -n $report ]]; then
     say "  less $report"
     say "                                   the report of a defect, ready to file"

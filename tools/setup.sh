@@ -3,7 +3,7 @@
 # few milliseconds (one dpkg-query).  It never asks.
 #
 #   tools/setup.sh           what `make` needs
-#   tools/setup.sh test      also what `make test` needs: a browser and a JSON schema checker, without which tests are skipped
+#   tools/setup.sh test      also what `make test` needs: a browser, a JSON schema checker, curl; without them tests are skipped
 #   tools/setup.sh lint      also what `make lint` needs
 #   tools/setup.sh --print   only prints the command that would install what is missing
 #
@@ -23,7 +23,7 @@ packages=(
     binutils-dev libunwind-dev liblzma-dev libblocksruntime-dev zlib1g-dev
     cmake
 )
-test_packages=(chromium chromium-driver python3-jsonschema) # for the pages, for SARIF
+test_packages=(chromium chromium-driver python3-jsonschema curl) # for the pages, for SARIF, for --webhook
 lint_packages=(clang-format-19 clang-tidy-19 cppcheck shellcheck)
 fallback_packages=(clang-16 lld-16 llvm-16 libclang-rt-16-dev)
 readonly cargo_needs=85 # 1.85: the crates of engines/Cargo.lock are of edition 2024

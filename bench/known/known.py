@@ -5,16 +5,18 @@
 
 The sources are old copies inside npm packages; where the copy has the fix, that is taken out.  Each input is made here from what the advisory says; a short campaign makes the
 record that it is put into, as if a fuzzer had found it."""
-import hashlib
 import json
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent.parent / "tests" / "system"))
+from campaign_kit import add_crash
+
 CAROL = str(Path(sys.argv[1]).resolve())
 TEMP = Path(tempfile.mkdtemp(prefix="carol-known-"))
 EXPAT = ["-DHAVE_MEMMOVE", "-DHAVE_EXPAT_CONFIG_H=0", "-DXML_DTD", "-DXML_NS", "-DXML_CONTEXT_BYTES=1024", "-DBYTEORDER=1234",
@@ -62,12 +64,6 @@ def prepare(name, lib):
     return where / "out"
 
 
-def put(out, data):
-    with sqlite3.connect(out / "carol.db") as db:
-        db.execute("INSERT OR IGNORE INTO crashes(hang, hash, size, arm, signal, name, found_ns, by_eval, data) VALUES(0, ?, ?, 0, 11, 'advisory', 0, 0, ?)",
-                   (hashlib.sha256(data).digest(), len(data), data))
-
-
 def main():
     wrong = 0
     for name, lib in LIBRARIES.items():
@@ -75,7 +71,7 @@ def main():
             continue
         out = prepare(name, lib)
         for bug in (b for b in BUGS if b[1] == name):
-            put(out, bug[2])
+            add_crash(out, bug[2], name=bug[0])
         said = run(CAROL, "triage", "-q", "--minimise-time", "5s", out)
         found = json.loads((out / "triage/defects.json").read_text())
         print(said.stdout)

@@ -11,6 +11,7 @@ suite.ini are run.
 """
 import argparse
 import csv
+import io
 import os
 import statistics
 import sys
@@ -42,12 +43,15 @@ def campaign_of(row):
 
 
 def append(new):
-    fresh = not RESULTS.exists()
-    with RESULTS.open("a", newline="", encoding="utf-8") as f:
-        out = csv.DictWriter(f, FIELDS, lineterminator="\n")
-        if fresh:
-            out.writeheader()
-        out.writerows(new)
+    """All rows of a campaign in one write, on disk when this returns: a campaign that is there is there whole."""
+    text = io.StringIO()
+    out = csv.DictWriter(text, FIELDS, lineterminator="\n")
+    if not RESULTS.exists():
+        out.writeheader()
+    out.writerows(new)
+    with RESULTS.open("ab", buffering=0) as f:
+        f.write(text.getvalue().encode())
+        os.fsync(f.fileno())
 
 
 def run_one(carol, top, target, fuzzer, trial, budget):
@@ -57,7 +61,7 @@ def run_one(carol, top, target, fuzzer, trial, budget):
         file, out = Path(tmp) / "oracle", Path(tmp) / "out"
         command = [carol, "fuzz", "-b", Path(top) / target, "-i", Path(top) / f"{target}-src/seeds", "-o", out,
                    "-j", "1", "-d", "0", "--turn", "2s", "-f", fuzzer, "-s", f"single:{fuzzer}", "-T", "1000",
-                   "--seed", str(trial), "-q"]
+                   "--seed", str(trial), "-q", "--no-triage"]
         with open(Path(tmp) / "log", "w+b") as log:
             code, used = oracle.run(file, command, cpu_limit=budget, wall_limit=20 * budget + 120, stdout=log,
                                     stderr=log)

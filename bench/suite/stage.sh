@@ -5,8 +5,7 @@
 #   carol build -o BUILD --src DIR -- DIR/build.sh
 #
 # DIR gets the sources, build.sh, oracle/, bugs.csv, seeds/ and witness/.  Libraries come from Debian's
-# source packages, at one version each; the .dsc must have the hash below, and dpkg-source checks the
-# rest against it.  apt runs with a configuration of its own; nothing under /etc or /var is changed.
+# source packages, at one revision each, pinned by the hash of its .dsc (tools/source.sh).
 # Exit 3 when a library cannot be had.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,62 +23,12 @@ gif) packages=("giflib giflib 5.2.1-2.5+deb12u1 5206a92fd4a057768f429033a3a80bc1
 json) packages=("cjson cjson 1.7.15-1+deb12u4 764c2de141d680f4fb4cada30c526dacaa30ead061b9b9c34f2b81e2df0f8439") ;;
 *) packages=() ;;
 esac
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/carol/sources/suite
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-
-missing() {
-    echo "stage: $1; target $name is skipped" >&2
-    exit 3
-}
-
-private_apt() {
-    apt-get -qq -o Dir::Etc::sourcelist="$tmp/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-        -o Dir::State::lists="$tmp/lists" -o Dir::Cache="$tmp/cache" -o APT::Sandbox::User= \
-        -o Acquire::Retries=2 -o Acquire::http::Timeout=30 "$@"
-}
-
-prepare_apt() {
-    [[ ! -e $tmp/ready ]] || return 0
-    command -v apt-get dpkg-source >/dev/null || missing "apt-get or dpkg-source (dpkg-dev) is not here"
-    # shellcheck source=/dev/null
-    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    # shellcheck disable=SC2016  # apt's own placeholders
-    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-        awk -v c="$codename" 'index($2, c) == 1 && !seen[$0]++ { print "deb-src", $1, $2, $3 }' \
-            >"$tmp/sources.list"
-    [[ -s $tmp/sources.list ]] || missing "no Debian mirror is configured"
-    mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial"
-    private_apt update || missing "the mirror does not answer"
-    touch "$tmp/ready"
-}
-
-# Unpacked once per package and version into the cache, whole or not at all.
-bring() {
-    local package=$1 version=$2 hash=$3 to=$cache/$1-$2
-    [[ ! -d $to ]] || return 0
-    prepare_apt
-    rm -rf "$tmp/get" "$tmp/unpacked"
-    mkdir -p "$tmp/get" "$cache"
-    (cd "$tmp/get" && private_apt source --download-only "$package=$version") >&2 ||
-        missing "no source of $package $version"
-    echo "$hash $(echo "$tmp"/get/*.dsc)" | sha256sum --check --quiet >&2 ||
-        missing "the source of $package $version is not the one that was pinned"
-    dpkg-source -q -x "$tmp"/get/*.dsc "$tmp/unpacked" >"$tmp/log" 2>&1 || {
-        cat "$tmp/log" >&2
-        missing "the source of $package does not unpack"
-    }
-    rm -rf "$cache/.new-$$"
-    mv "$tmp/unpacked" "$cache/.new-$$"
-    mv -T "$cache/.new-$$" "$to"
-}
-
 rm -rf "$dir"
 mkdir -p "$dir/oracle"
 for entry in "${packages[@]}"; do
     read -r into package version hash <<<"$entry"
-    bring "$package" "$version" "$hash"
-    cp -r "$cache/$package-$version" "$dir/$into"
+    from=$("$here/../../tools/source.sh" debian "$package" "$version" "$hash")
+    cp -r "$from" "$dir/$into"
 done
 cp -r "$here/$name/." "$dir/"
 rm -rf "$dir/__pycache__"

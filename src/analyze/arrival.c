@@ -175,12 +175,8 @@ static void put_bugs(const struct table_of *t, struct grids *out)
             grid_text(g, "%s", t->rows[i].id);
             grid_text(g, "%s", kinds[t->rows[i].kind]);
             grid_text(g, "%s", t->f.contenders.v[k]);
-            grid_count(g, c->trials);
-            grid_count(g, c->triggered);
-            grid_real(g, c->median);
-            grid_real(g, c->part);
-            grid_real(g, c->p);
-            grid_real(g, c->p_holm);
+            GRID_NUMBERS(g, (double)c->trials, (double)c->triggered, c->median, c->part, c->p,
+                         c->p_holm);
         }
     grid_note(g,
               "median: Kaplan-Meier, a dash when fewer than half of the campaigns trigger it; p: "
@@ -222,13 +218,9 @@ static void put_summary(const struct table_of *t, struct grids *out)
             qsort(v, n, sizeof *v, ranks_order);
             grid_text(g, "%s", kinds[kind]);
             grid_text(g, "%s", t->f.contenders.v[k]);
-            grid_count(g, bugs);
-            grid_count(g, n);
-            grid_real(g, n ? v[0] : NAN);
-            grid_real(g, n ? stats_quantile(v, n, 0.5) : NAN);
-            grid_real(g, n ? v[n - 1] : NAN);
-            grid_count(g, late);
-            grid_count(g, last);
+            GRID_NUMBERS(g, (double)bugs, (double)n, n ? v[0] : NAN,
+                         n ? stats_quantile(v, n, 0.5) : NAN, n ? v[n - 1] : NAN, (double)late,
+                         (double)last);
         }
     free(v);
     grid_note(g, "medians: bugs whose median falls within a campaign; earliest, middle, latest: of "

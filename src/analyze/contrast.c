@@ -14,6 +14,13 @@ static double median(double *v, size_t n)
     return n ? stats_median(v, (int)n) : NAN;
 }
 
+/* The same model fitted in two ways differs by rounding: that is no difference. */
+static double gap(double base, double other)
+{
+    double d = other - base;
+    return fabs(d) > CONTRAST_SAME * fmax(base, other) ? d : 0;
+}
+
 void contrast_of(const double *base, const double *other, size_t n, struct contrast *c)
 {
     double *d = xcalloc(4 * n + 1, sizeof *d), *b = d + n, *o = d + 2 * n, *more = d + 3 * n;
@@ -25,9 +32,10 @@ void contrast_of(const double *base, const double *other, size_t n, struct contr
             continue;
         b[c->n] = base[i];
         o[c->n] = other[i];
-        d[c->n++] = other[i] - base[i];
-        c->worse += other[i] > base[i];
-        c->better += other[i] < base[i];
+        d[c->n] = gap(base[i], other[i]);
+        c->worse += d[c->n] > 0;
+        c->better += d[c->n] < 0;
+        c->n++;
         if (base[i] > 0)
             more[ratios++] = 100 * (other[i] / base[i] - 1);
     }

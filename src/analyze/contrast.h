@@ -11,6 +11,7 @@
 /* With fewer pairs not even the clearest result has p < 0.05. */
 #define CONTRAST_LEAST 6
 #define CONTRAST_ALPHA 0.05
+#define CONTRAST_SAME 1e-9 /* errors that differ by less of themselves are equal */
 
 struct contrast {
     size_t n;             /* campaigns with both errors */

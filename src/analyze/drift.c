@@ -120,12 +120,8 @@ static void put_targets(const struct study *s, const struct answer *a, struct gr
     stats_holm_fields(&t->p, &t->p_holm, s->targets.n, sizeof *t);
     for (size_t i = 0; i < s->targets.n; i++) {
         grid_text(g, "%s", s->targets.v[i]);
-        grid_count(g, t[i].n);
-        grid_count(g, t[i].fails);
-        grid_real(g, t[i].n ? 100.0 * (double)t[i].fails / (double)t[i].n : NAN);
-        grid_real(g, t[i].ratio);
-        grid_real(g, t[i].p);
-        grid_real(g, t[i].p_holm);
+        double n = (double)t[i].n, fails = (double)t[i].fails;
+        GRID_NUMBERS(g, n, fails, n > 0 ? 100 * fails / n : NAN, t[i].ratio, t[i].p, t[i].p_holm);
     }
     grid_note(g,
               "a campaign fails when a model fitted on its first half has a larger error on its "

@@ -31,7 +31,7 @@ static void add_result(struct firsts *f, size_t trial, const struct result *r, b
 {
     f->trials[trial].known = true;
     for (size_t i = 0; i < r->n_bugs; i++)
-        if (r->bugs[i].triggered.exec)
+        if (r->bugs[i].triggered.seen)
             add(f, trial, r->bugs[i].id,
                 cpu ? r->bugs[i].triggered.cpu_s : r->bugs[i].triggered.wall_s);
 }

@@ -59,6 +59,12 @@ void grid_real(struct grid *g, double v)
     put(g, NULL, v);
 }
 
+void grid_numbers(struct grid *g, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        grid_real(g, v[i]);
+}
+
 void grid_note(struct grid *g, const char *fmt, ...)
 {
     va_list ap;

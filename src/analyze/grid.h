@@ -57,6 +57,11 @@ struct grid *grid_add(struct grids *g, const char *name, const struct grid_colum
 void grid_text(struct grid *g, const char *fmt, ...) CAROL_PRINTF(2, 3);
 void grid_count(struct grid *g, uint64_t v);
 void grid_real(struct grid *g, double v);
+/* Counts and reals, a cell each. */
+#define GRID_NUMBERS(g, ...)                                                                       \
+    grid_numbers(g, (const double[]){__VA_ARGS__},                                                 \
+                 sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+void grid_numbers(struct grid *g, const double *v, size_t n);
 void grid_note(struct grid *g, const char *fmt, ...) CAROL_PRINTF(2, 3);
 void grids_note(struct grids *g, const char *fmt, ...) CAROL_PRINTF(2, 3);
 size_t grid_rows(const struct grid *g);

@@ -56,7 +56,8 @@ static int gather(struct events *x, struct err *e)
             e,
             "no first triggers in these %zu campaigns. A record has crashes, but does not know "
             "which bug each is: "
-            "campaigns of 'carol bench run --keep' do, and those that 'carol triage' looked at",
+            "campaigns of 'carol bench run --keep-journals' do, and those that 'carol triage' "
+            "looked at",
             x->s->n);
     x->n = x->firsts.n;
     x->v = xcalloc(x->n, sizeof *x->v);
@@ -222,15 +223,9 @@ static void put_rows(const struct events *x, const struct window *all, bool diff
         double n = (double)r->n, m = (double)r->matched;
         grid_text(g, "%s", differing ? "not in every campaign" : "all");
         grid_text(g, "%s", signal_name((enum signal_id)i));
-        grid_count(g, r->n);
-        grid_real(g, 100 * r->moved / n);
-        grid_real(g, r->change / n);
-        grid_real(g, r->level / n);
-        grid_count(g, r->matched);
-        grid_real(g, m > 0 ? 100 * r->base_moved / m : NAN);
-        grid_real(g, m > 0 ? r->base_change / m : NAN);
-        grid_real(g, r->p);
-        grid_real(g, r->p_holm);
+        GRID_NUMBERS(g, n, 100 * r->moved / n, r->change / n, r->level / n, m,
+                     m > 0 ? 100 * r->base_moved / m : NAN, m > 0 ? r->base_change / m : NAN, r->p,
+                     r->p_holm);
     }
 }
 

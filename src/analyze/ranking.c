@@ -251,16 +251,8 @@ static void put_agreement(const struct study *s, const struct row *rows, struct 
                 continue;
             grid_text(g, "%s", t == s->targets.n ? "all" : s->targets.v[t]);
             grid_text(g, "%s", width_names[w]);
-            grid_count(g, r->campaigns);
-            grid_count(g, (uint64_t)r->pairs);
-            grid_real(g, r->adjacent);
-            grid_real(g, r->within);
-            grid_real(g, r->within - r->adjacent);
-            grid_real(g, r->low);
-            grid_real(g, r->high);
-            grid_real(g, r->ratio);
-            grid_real(g, r->p);
-            grid_real(g, r->p_holm);
+            GRID_NUMBERS(g, (double)r->campaigns, r->pairs, r->adjacent, r->within,
+                         r->within - r->adjacent, r->low, r->high, r->ratio, r->p, r->p_holm);
         }
     grid_note(g,
               "Kendall's tau-b of raw reward per turn, both from half of a window's turns, mean of "
@@ -290,13 +282,8 @@ static void put_leaders(const struct study *s, const struct row *rows, struct gr
                 continue;
             grid_text(g, "%s", t == s->targets.n ? "all" : s->targets.v[t]);
             grid_text(g, "%s", width_names[w]);
-            grid_count(g, (uint64_t)r->pairs);
-            grid_real(g, 100 * r->leads);
-            grid_real(g, 100 * r->leads_within);
-            grid_count(g, (uint64_t)r->whole_pairs);
-            grid_real(g, 100 * r->leads_whole);
-            grid_real(g, 100 * r->chance);
-            grid_real(g, r->whole);
+            GRID_NUMBERS(g, r->pairs, 100 * r->leads, 100 * r->leads_within, r->whole_pairs,
+                         100 * r->leads_whole, 100 * r->chance, r->whole);
         }
     grid_note(g, "adjacent, within: from half of a window's turns, as above; whole windows: all "
                  "turns of both; chance: two leaders drawn at random; "

@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "bench/result.h"
 #include "journal/journal.h"
 #include "proc/crew.h"
 
@@ -48,7 +49,6 @@ static int describe(struct study *s, struct camp *c, struct journal *j, struct e
     if (rc < 0)
         return rc;
     c->target = target_number(s, target_name(j));
-    c->scheduler = xstrdup(j->o.scheduler ? j->o.scheduler : "");
     c->params = j->o.params ? xstrdup(j->o.params) : NULL;
     c->arms = (int)j->o.fuzzers.n;
     c->workers = j->o.jobs;
@@ -76,11 +76,12 @@ static int same_kind(struct study *s, const struct camp *c, const struct strv *f
     if (!same_roster(&s->fuzzers, fuzzers))
         return err_usage(e,
                          "%s and %s have different fuzzers, or the same in another order: analyse "
-                         "them apart",
+                         "them apart (--of NAME)",
                          first->out, c->out);
     if (c->reward != first->reward)
-        return err_usage(e, "%s and %s were rewarded in different ways: analyse them apart",
-                         first->out, c->out);
+        return err_usage(
+            e, "%s and %s were rewarded in different ways: analyse them apart (--of NAME)",
+            first->out, c->out);
     for (size_t i = 0; i < s->n; i++) {
         const struct camp *o = &s->camps[i];
         if (strcmp(o->out, c->out) == 0)
@@ -104,12 +105,48 @@ static void camp_free(struct camp *c)
     free(c->result);
 }
 
+/* The result beside a campaign of `carol bench`; NULL: there is none. */
+static char *result_beside(const char *out)
+{
+    char *path = str_ends(out, "/out")
+                     ? str_fmt("%.*s/result.json", (int)(strlen(out) - strlen("/out")), out)
+                     : NULL;
+    if (path && !fs_exists(path)) {
+        free(path);
+        path = NULL;
+    }
+    return path;
+}
+
+/* Is it of those that were asked for, as a contender or by its scheduler? */
+static bool wanted(const struct study *s, const struct camp *c)
+{
+    struct result r;
+    if (!s->only || !s->only->n)
+        return true;
+    if (!c->result || result_read(&r, c->result, NULL) < 0)
+        return strv_has(s->only, c->scheduler);
+    bool yes = strv_has(s->only, r.contender);
+    result_free(&r);
+    return yes;
+}
+
 static int add_campaign(struct study *s, const char *out, struct err *e)
 {
     char real[PATH_MAX];
     struct journal j;
     struct camp c = {.out = xstrdup(realpath(out, real) ? real : out)};
     int rc = journal_open(&j, out, false, e);
+    if (rc == 0) {
+        c.scheduler = xstrdup(j.o.scheduler ? j.o.scheduler : "");
+        c.result = result_beside(c.out);
+    }
+    if (rc == 0 && !wanted(s, &c)) {
+        s->left_out++;
+        journal_close(&j);
+        camp_free(&c);
+        return 0;
+    }
     if (rc == 0)
         rc = describe(s, &c, &j, e);
     if (rc == 0 && !s->n)
@@ -121,13 +158,6 @@ static int add_campaign(struct study *s, const char *out, struct err *e)
     if (rc < 0) {
         camp_free(&c);
         return rc;
-    }
-    if (str_ends(c.out, "/out")) {
-        c.result = str_fmt("%.*s/result.json", (int)(strlen(c.out) - strlen("/out")), c.out);
-        if (!fs_exists(c.result)) {
-            free(c.result);
-            c.result = NULL;
-        }
     }
     XGROW(s->camps, s->n, s->cap);
     s->camps[s->n++] = c;
@@ -174,14 +204,14 @@ static int try_all(struct study *s, const char *dir, struct err *e)
 
 static int add_all(struct study *s, const char *dir, struct err *e)
 {
-    size_t before = s->n;
+    size_t before = s->n + s->left_out;
     if (!fs_is_dir(dir))
         return err_usage(e, "there is no directory %s", dir);
     char *trials = fs_join(dir, "campaigns");
     int rc = try_campaign(s, dir, e);
-    if (rc == 0 && s->n == before)
+    if (rc == 0 && s->n + s->left_out == before)
         rc = try_all(s, fs_is_dir(trials) ? trials : dir, e);
-    if (rc == 0 && s->n == before)
+    if (rc == 0 && s->n + s->left_out == before)
         rc = err_usage(e,
                        "%s holds no campaign: neither a carol.db nor directories with one "
                        "('carol bench run' leaves them with --keep)",
@@ -195,6 +225,8 @@ int study_open(struct study *s, const struct strv *outs, struct err *e)
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < outs->n; i++)
         rc = add_all(s, outs->v[i], e);
+    if (rc == 0 && !s->n)
+        rc = err_usage(e, "none of these %zu campaigns is of %s", s->left_out, s->only->v[0]);
     return rc;
 }
 

@@ -19,11 +19,14 @@ struct study {
     size_t n, cap;
     struct strv targets; /* in order of appearance */
     struct strv fuzzers; /* the roster of all */
-    int processes;       /* set by the caller */
+    size_t left_out;     /* campaigns that are not of `only` */
+    /* set by the caller */
+    int processes;
+    const struct strv *only; /* contenders of the benchmark, or schedulers; NULL or empty: all */
 };
 
-/* An item of outs is a campaign, or a directory of them: what `carol sim -o` or `carol bench run --keep` wrote.
- * Refused (exit 2): different rosters or rewards, two builds of one target, a campaign given twice. */
+/* An item of outs is a campaign, or a directory of them: what `carol sim -o` or `carol bench run --keep-journals` wrote.
+ * Refused (exit 2): nothing of `only`, different rosters or rewards, two builds of one target, a campaign given twice. */
 CAROL_MUST_CHECK int study_open(struct study *s, const struct strv *outs, struct err *e);
 void study_free(struct study *s);
 /* Campaigns of a target. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -101,6 +102,21 @@ int fs_write_fd(int fd, const void *data, size_t n, struct err *e)
         n -= (size_t)k;
     }
     return 0;
+}
+
+int fs_memory(const void *data, size_t n, int *fd, struct err *e)
+{
+    *fd = memfd_create("carol-input", MFD_CLOEXEC);
+    if (*fd < 0)
+        return err_sys(e, "cannot make a file in memory");
+    int rc = fs_write_fd(*fd, data, n, e);
+    if (rc == 0 && lseek(*fd, 0, SEEK_SET) < 0)
+        rc = err_sys(e, "cannot rewind a file in memory");
+    if (rc < 0) {
+        close(*fd);
+        *fd = -1;
+    }
+    return rc;
 }
 
 static int sync_dir_of(const char *path, struct err *e)

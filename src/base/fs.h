@@ -28,6 +28,9 @@ CAROL_MUST_CHECK int fs_write_quick(const char *path, const void *data, size_t n
 /* The whole of it on fd, through short writes and EINTR. */
 CAROL_MUST_CHECK int fs_write_fd(int fd, const void *data, size_t n, struct err *e);
 
+/* A file in memory with these bytes, to be read from its start; the caller closes it.  -1 in *fd when it fails. */
+CAROL_MUST_CHECK int fs_memory(const void *data, size_t n, int *fd, struct err *e);
+
 CAROL_MUST_CHECK int fs_mkdirs(const char *path, struct err *e); /* like mkdir -p */
 /* The same; what it made is there after a power cut, too. */
 CAROL_MUST_CHECK int fs_mkdirs_durable(const char *path, struct err *e);

@@ -38,8 +38,8 @@ static int take_bugs(const char *path, const struct strv *lines, struct bug **bu
     const char *head = lines->n ? lines->v[0] : "";
     int id = column_of(head, "id"), number = column_of(head, "number"),
         grade = column_of(head, "grade"), rc = 0;
-    if (id < 0 || number < 0)
-        return err_usage(e, "%s: its first line must name the columns id and number", path);
+    if (id < 0)
+        return err_usage(e, "%s: its first line must name the columns, id among them", path);
     *bugs = xcalloc(lines->n, sizeof **bugs);
     for (size_t i = 1; rc == 0 && i < lines->n; i++) {
         struct bug *b = &(*bugs)[*n];
@@ -47,7 +47,10 @@ static int take_bugs(const char *path, const struct strv *lines, struct bug **bu
         uint64_t v = 0;
         column(lines->v[i], id, b->id, sizeof b->id);
         column(lines->v[i], grade < 0 ? 99 : grade, b->grade, sizeof b->grade);
-        column(lines->v[i], number, text, sizeof text);
+        if (number < 0)
+            snprintf(text, sizeof text, "%zu", i);
+        else
+            column(lines->v[i], number, text, sizeof text);
         rc = str_to_u64(text, "number of a bug", 1, BUG_NUMBERS, &v, e);
         if (rc < 0 || !b->id[0])
             return rc < 0 ? err_wrap(e, "%s, line %zu", path, i + 1)

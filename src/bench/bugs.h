@@ -12,8 +12,9 @@ struct bug {
     unsigned number; /* in the oracle's file */
 };
 
-/* The rows of a file whose first line names the columns id, number and perhaps grade; these have no quotes.  The
- * caller frees the list.  Ids and numbers are different. */
+/* The rows of a file whose first line names the columns id, number and perhaps grade; these have no quotes.  Without a
+ * column `number` they are numbered from 1, which serves where the oracle has names.  The caller frees the list.  Ids and
+ * numbers are different. */
 CAROL_MUST_CHECK int bugs_load(const char *path, struct bug **bugs, size_t *n, struct err *e);
 
 #endif

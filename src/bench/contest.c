@@ -37,7 +37,7 @@ struct process {
 struct contest_private {
     struct process process[CONTEST_CORES];
     int n, running;
-    struct carol_oracle *area;
+    struct bugfile *bugs;
     struct timer tick, grace;
     int64_t began_ns;
     int moments; /* noted so far */
@@ -60,7 +60,8 @@ static void decide(struct contest *c, enum contest_end end)
     struct contest_private *p = c->p;
     c->end = end;
     c->wall_ns = loop_now(c->o.loop) - p->began_ns;
-    c->oracle = *p->area;
+    bugfile_read(p->bugs, &c->oracle);
+    c->judged = bugfile_used(p->bugs);
     for (; p->moments <= RESULT_MOMENTS; p->moments++)
         c->wall_at[p->moments] = c->wall_ns;
     loop_timer_clear(c->o.loop, &p->tick);
@@ -95,7 +96,7 @@ static void account(struct contest *c)
         sum += x->cpu_ns;
     }
     c->cpu_ns = sum;
-    bugfile_cpu(p->area, sum);
+    bugfile_tick(p->bugs, sum);
 }
 
 static void on_tick(void *arg)
@@ -185,10 +186,10 @@ static void environment(const struct contest *c, struct strv *env)
 {
     extern char **environ;
     for (char **v = environ; *v; v++)
-        if (!str_starts(*v, "CAROL_ORACLE=") && !str_starts(*v, "TMPDIR=") &&
-            !str_starts(*v, "AFL_"))
+        if (!str_starts(*v, "CAROL_ORACLE=") && !str_starts(*v, "MAGMA_STORAGE=") &&
+            !str_starts(*v, "TMPDIR=") && !str_starts(*v, "AFL_"))
             strv_add(env, *v);
-    strv_addf(env, "CAROL_ORACLE=%s/oracle", c->o.dir);
+    strv_addf(env, "%s=%s/oracle", bugfile_variable(c->o.target->oracle), c->o.dir);
     strv_addf(env, "TMPDIR=%s/tmp", c->o.dir);
 }
 
@@ -267,7 +268,9 @@ static int start_all(struct contest *c, struct err *e)
     const struct rival *r = c->o.contender->rival;
     char *log = fs_join(c->o.dir, "log"), *file = fs_join(c->o.dir, "oracle");
     int fd = -1, rc = make_dirs(&c->o, e);
-    rc = rc < 0 ? rc : bugfile_create(file, &c->p->area, e);
+    rc = rc < 0 ? rc
+                : bugfile_create(&c->p->bugs, file, c->o.target->oracle, c->o.target->bugs,
+                                 c->o.target->n_bugs, e);
     if (rc == 0 && (fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644)) < 0)
         rc = err_sys(e, "cannot write %s", log);
     c->p->began_ns = loop_now(c->o.loop);
@@ -328,7 +331,7 @@ void contest_free(struct contest *c)
         cage_kill(&x->cage);
         cage_reap(&x->cage, &end);
     }
-    bugfile_close(p->area);
+    bugfile_close(p->bugs);
     free(c->command);
     free(p);
     free(c);

@@ -48,6 +48,7 @@ struct contest {
     int64_t whole_ns;                    /* wall time until all its processes were gone */
     int64_t wall_at[RESULT_MOMENTS + 1]; /* when that part of the budget was used */
     struct carol_oracle oracle;          /* at the end */
+    bool judged;                         /* the oracle saw something of it */
     char *command;
     char why[256]; /* of CONTEST_FAILED */
     struct contest_private *p;

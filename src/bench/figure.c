@@ -33,7 +33,7 @@ static double bugs_by(const struct outcome *t, size_t contender, double at)
                 continue;
             trials++;
             for (size_t b = 0; b < r->n_bugs; b++)
-                hits += r->bugs[b].triggered.exec && r->bugs[b].triggered.cpu_s <= at;
+                hits += r->bugs[b].triggered.seen && r->bugs[b].triggered.cpu_s <= at;
         }
         sum += trials ? (double)hits / (double)trials : 0;
     }
@@ -68,6 +68,83 @@ void figure_bugs(const struct outcome *t, struct buf *out)
     }
     plot_end(&p);
     buf_str(out, "<figcaption>Rivals are dashed.</figcaption></figure>\n");
+}
+
+static void draw_steps(struct plot *p, const struct km *k, double end)
+{
+    double level = 1;
+    plot_point(p, 0, level);
+    for (size_t i = 0; i < k->n; i++) {
+        plot_point(p, k->step[i].time, level);
+        level = k->step[i].survival;
+        plot_point(p, k->step[i].time, level);
+    }
+    plot_point(p, end, level);
+}
+
+void figure_survival(const struct outcome *t, size_t target, struct buf *out)
+{
+    struct plot p;
+    char title[128];
+    snprintf(title, sizeof title, "bugs of %s not triggered yet", t->targets.v[target]);
+    buf_str(out, "<figure>");
+    plot_begin(&p, out, title, 0, t->budget_s, 0, 1);
+    plot_y_axis(&p, "part of the bugs");
+    plot_x_axis(&p, "CPU seconds");
+    for (size_t c = 0; c < t->contenders.n; c++) {
+        size_t n;
+        struct lifetime *x = outcome_lifetimes(t, target, c, &n);
+        struct km k;
+        if (n) {
+            stats_km(x, n, &k);
+            plot_line_begin(&p, colour(c, t->roles[c] == ROLE_RIVAL));
+            draw_steps(&p, &k, t->budget_s);
+            plot_line_end(&p);
+            km_free(&k);
+        }
+        free(x);
+    }
+    plot_end(&p);
+    html(out,
+         "<figcaption>%s: Kaplan-Meier, all bugs and campaigns together.</figcaption></figure>\n",
+         t->targets.v[target]);
+}
+
+/* Over the targets that have all contenders; NaN: there are none. */
+static double edges_by(const struct outcome *t, size_t contender, int moment)
+{
+    double sum = 0;
+    size_t targets = 0;
+    for (size_t target = 0; target < t->targets.n; target++) {
+        double all = 0;
+        for (size_t c = 0; c < t->contenders.n; c++)
+            all += outcome_edges(t, target, c, moment);
+        if (isnan(all))
+            continue;
+        sum += outcome_edges(t, target, contender, moment);
+        targets++;
+    }
+    return targets ? sum : NAN;
+}
+
+void figure_edges(const struct outcome *t, struct buf *out)
+{
+    struct plot p;
+    double top = 1;
+    for (size_t c = 0; c < t->contenders.n; c++)
+        top = fmax(top, edges_by(t, c, RESULT_MOMENTS));
+    buf_str(out, "<figure>");
+    plot_begin(&p, out, "neutral edges over CPU time", 0, t->budget_s, 0, top);
+    plot_y_axis(&p, "edges");
+    plot_x_axis(&p, "CPU seconds");
+    for (size_t c = 0; c < t->contenders.n && !isnan(edges_by(t, c, 0)); c++) {
+        plot_line_begin(&p, colour(c, t->roles[c] == ROLE_RIVAL));
+        for (int i = 0; i <= RESULT_MOMENTS; i++)
+            plot_point(&p, t->budget_s * i / RESULT_MOMENTS, edges_by(t, c, i));
+        plot_line_end(&p);
+    }
+    plot_end(&p);
+    buf_str(out, "</figure>\n");
 }
 
 /* --- ranks --------------------------------------------------------------------------------------- */

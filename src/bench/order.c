@@ -81,10 +81,20 @@ int order_make(struct order *p, const struct suite *s, struct err *e)
     return rc;
 }
 
+size_t order_part(struct order *p, size_t part, size_t parts)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        p->v[i].elsewhere = i % parts != part - 1;
+        left += p->v[i].elsewhere && !p->v[i].done;
+    }
+    return left;
+}
+
 struct planned *order_next(struct order *p)
 {
     for (size_t i = 0; i < p->n; i++)
-        if (!p->v[i].done && !p->v[i].taken)
+        if (!p->v[i].done && !p->v[i].taken && !p->v[i].elsewhere)
             return &p->v[i];
     return NULL;
 }

@@ -17,6 +17,7 @@ struct planned {
     int trial;                /* from 1 */
     char *dir;                /* OUT/campaigns/TARGET,CONTENDER,TRIAL */
     bool done, taken;
+    bool elsewhere; /* not ours to run: order_part */
     int attempts;
     double first_ratio;
 };
@@ -28,7 +29,10 @@ struct order {
 
 /* A result in OUT that belongs to another definition, or is damaged, is refused (exit 2). */
 CAROL_MUST_CHECK int order_make(struct order *p, const struct suite *s, struct err *e);
-/* The first that is neither done nor taken; NULL: none. */
+/* Leaves every parts-th campaign, from number `part` (1..parts) on; the others are run elsewhere.  Returns how many of
+ * those are not done here. */
+size_t order_part(struct order *p, size_t part, size_t parts);
+/* The first that is neither done nor taken nor elsewhere; NULL: none. */
 struct planned *order_next(struct order *p);
 void order_free(struct order *p);
 

@@ -61,7 +61,7 @@ static void list_names(struct outcome *t)
     for (size_t i = 0; i < t->n; i++)
         if (!strv_has(&t->targets, t->results[i].target))
             strv_add(&t->targets, t->results[i].target);
-    for (int role = ROLE_OURS; role <= ROLE_RIVAL; role++)
+    for (int role = ROLE_OURS; role < ROLE_END; role++)
         for (size_t i = 0; i < t->n; i++)
             if ((int)t->results[i].role == role &&
                 !strv_has(&t->contenders, t->results[i].contender)) {
@@ -305,23 +305,52 @@ bool outcome_ranking(const struct outcome *t, enum measure_kind m, struct rankin
     return enough;
 }
 
+double outcome_edges(const struct outcome *t, size_t target, size_t contender, int moment)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (is_at(t, &t->results[i], target, contender)) {
+            sum += t->results[i].edges[moment];
+            n++;
+        }
+    return n > 0 ? sum / n : NAN;
+}
+
+/* Of one bug, or of all (NULL). */
+static struct lifetime *lifetimes(const struct outcome *t, size_t target, size_t contender,
+                                  const char *bug, size_t *n)
+{
+    struct lifetime *x = NULL;
+    size_t cap = 0;
+    *n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct result *r = &t->results[i];
+        for (size_t b = 0; is_at(t, r, target, contender) && b < r->n_bugs; b++) {
+            if (bug && strcmp(r->bugs[b].id, bug) != 0)
+                continue;
+            const struct first *f = &r->bugs[b].triggered;
+            XGROW(x, *n, cap);
+            x[(*n)++] =
+                f->seen ? (struct lifetime){f->cpu_s, true} : (struct lifetime){r->budget_s, false};
+        }
+    }
+    return x;
+}
+
+struct lifetime *outcome_lifetimes(const struct outcome *t, size_t target, size_t contender,
+                                   size_t *n)
+{
+    return lifetimes(t, target, contender, NULL, n);
+}
+
 double outcome_bug_median(const struct outcome *t, size_t target, size_t contender, const char *bug,
                           size_t *triggered, size_t *trials)
 {
-    struct lifetime *x = xcalloc(t->n + 1, sizeof *x);
+    struct lifetime *x = lifetimes(t, target, contender, bug, trials);
     double median = NAN;
-    *triggered = *trials = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        const struct result *r = &t->results[i];
-        if (!is_at(t, r, target, contender))
-            continue;
-        x[*trials] = (struct lifetime){r->budget_s, false};
-        for (size_t b = 0; b < r->n_bugs; b++)
-            if (strcmp(r->bugs[b].id, bug) == 0 && r->bugs[b].triggered.exec)
-                x[*trials] = (struct lifetime){r->bugs[b].triggered.cpu_s, true};
-        *triggered += x[*trials].event;
-        (*trials)++;
-    }
+    *triggered = 0;
+    for (size_t i = 0; i < *trials; i++)
+        *triggered += x[i].event;
     if (*trials) {
         struct km k;
         stats_km(x, *trials, &k);
@@ -330,4 +359,16 @@ double outcome_bug_median(const struct outcome *t, size_t target, size_t contend
     }
     free(x);
     return median;
+}
+
+size_t outcome_bug_reached(const struct outcome *t, size_t target, size_t contender,
+                           const char *bug)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct result *r = &t->results[i];
+        for (size_t b = 0; is_at(t, r, target, contender) && b < r->n_bugs; b++)
+            n += strcmp(r->bugs[b].id, bug) == 0 && r->bugs[b].reached.seen;
+    }
+    return n;
 }

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "bench/result.h"
 #include "report/sheet.h"
+#include "stats/survival.h"
 
 #include <jansson.h>
 
@@ -37,7 +38,7 @@ struct outcome {
     struct result *results;
     size_t n;
     struct strv targets;
-    struct strv contenders; /* ours first, then baselines, singles, rivals */
+    struct strv contenders; /* by role: ours first, rivals last */
     enum role *roles;       /* of the contenders */
     double budget_s;
 };
@@ -90,6 +91,16 @@ bool outcome_ranking(const struct outcome *t, enum measure_kind m, struct rankin
 /* Kaplan-Meier median of the CPU seconds to a bug; NaN: more than half of the campaigns did not trigger it. */
 double outcome_bug_median(const struct outcome *t, size_t target, size_t contender, const char *bug,
                           size_t *triggered, size_t *trials);
+
+/* What a contender's campaigns on a target know of a bug. */
+size_t outcome_bug_reached(const struct outcome *t, size_t target, size_t contender,
+                           const char *bug);
+/* Mean neutral edges when `moment` of RESULT_MOMENTS parts of the budget were used; NaN: no campaigns. */
+double outcome_edges(const struct outcome *t, size_t target, size_t contender, int moment);
+/* Times to every bug of the target, in all campaigns of a contender, those without it censored at the budget; the caller
+ * frees. */
+struct lifetime *outcome_lifetimes(const struct outcome *t, size_t target, size_t contender,
+                                   size_t *n);
 
 /* reference: a contender's name; NULL: the first.  -ENOENT (exit 2): there is none. */
 CAROL_MUST_CHECK int outcome_reference(const struct outcome *t, const char *name, size_t *out,

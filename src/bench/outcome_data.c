@@ -95,39 +95,28 @@ json_t *outcome_json(const struct outcome *t, size_t reference, enum measure_kin
                      cells, "against", duels_json(t, reference, m), "ranking", ranking_json(t, m));
 }
 
-/* A field of CSV: quoted when it has to be. */
-static void field(struct buf *out, const char *s)
-{
-    struct buf b = BUF_INIT(BUF_TEXT_MAX);
-    bool quote = false;
-    for (const char *c = s; *c; c++) {
-        quote = quote || *c == ',' || *c == '"' || *c == '\n';
-        buf_printf(&b, *c == '"' ? "\"\"" : "%c", *c);
-    }
-    buf_printf(out, quote ? "\"%s\"" : "%s", b.p ? b.p : "");
-    buf_free(&b);
-}
-
 static void who(const struct result *r, struct buf *out)
 {
-    field(out, r->target);
+    buf_csv(out, r->target);
     buf_str(out, ",");
-    field(out, r->contender);
+    buf_csv(out, r->contender);
     buf_printf(out, ",%s,%d", role_name(r->role), r->trial);
 }
 
 void outcome_csv(const struct outcome *t, struct buf *out)
 {
     buf_str(out, "target,contender,role,trial,seed,cores,budget_s,cpu_s,wall_s,ratio,attempts,bugs,"
-                 "reached,area,edges,seed_edges,execs,inputs,top_q1,top_q2,top_q3,top_q4,began\n");
+                 "reached,area,edges,seed_edges,edges_q1,edges_q2,edges_q3,execs,inputs,top_q1,top_"
+                 "q2,top_q3,top_q4,began\n");
     for (size_t i = 0; i < t->n; i++) {
         const struct result *r = &t->results[i];
         who(r, out);
-        buf_printf(out, ",%llu,%d,%.9g,%.9g,%.9g,%.4f,%d,%zu,%zu,%.6g,%u,%u,%llu,%llu",
+        buf_printf(out, ",%llu,%d,%.9g,%.9g,%.9g,%.4f,%d,%zu,%zu,%.6g,%u,%u,%u,%u,%u,%llu,%llu",
                    (unsigned long long)r->seed, r->cores, r->budget_s, r->cpu_s, r->wall_s,
                    r->ratio, r->attempts, result_triggered(r), result_reached(r), result_area(r),
-                   r->edges[RESULT_MOMENTS], r->edges[0], (unsigned long long)r->execs,
-                   (unsigned long long)r->inputs);
+                   r->edges[RESULT_MOMENTS], r->edges[0], r->edges[RESULT_MOMENTS / 4],
+                   r->edges[RESULT_MOMENTS / 2], r->edges[RESULT_MOMENTS / 4 * 3],
+                   (unsigned long long)r->execs, (unsigned long long)r->inputs);
         for (int q = 0; q < GROWTH_QUARTERS; q++)
             if (r->top_share[q] < 0)
                 buf_str(out, ",");
@@ -139,7 +128,7 @@ void outcome_csv(const struct outcome *t, struct buf *out)
 
 static void first_fields(const struct first *f, struct buf *out)
 {
-    if (f->exec)
+    if (f->seen)
         buf_printf(out, ",%.3f,%.3f,%llu", f->cpu_s, f->wall_s, (unsigned long long)f->exec);
     else
         buf_str(out, ",,,");
@@ -153,7 +142,7 @@ void outcome_csv_bugs(const struct outcome *t, struct buf *out)
         for (size_t b = 0; b < t->results[i].n_bugs; b++) {
             who(&t->results[i], out);
             buf_str(out, ",");
-            field(out, t->results[i].bugs[b].id);
+            buf_csv(out, t->results[i].bugs[b].id);
             first_fields(&t->results[i].bugs[b].reached, out);
             first_fields(&t->results[i].bugs[b].triggered, out);
             buf_str(out, "\n");

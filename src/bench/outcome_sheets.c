@@ -69,7 +69,8 @@ static void say_trials(const struct outcome *t, struct sheet *s)
 
 static const char *verdict(const struct match *m)
 {
-    return m->p_holm <= 0.05 ? "resolved" : m->delta == 0 ? "equal" : "direction only";
+    bool told = m->p_holm < 0.05 && fabs(m->delta) >= m->resolution; /* METHOD R83 */
+    return told ? "resolved" : m->delta == 0 ? "equal" : "direction only";
 }
 
 static void add_matches(const struct outcome *t, size_t reference, enum measure_kind m,
@@ -101,7 +102,8 @@ static void add_matches(const struct outcome *t, size_t reference, enum measure_
         }
     sheet_note(s, "p: two-sided Mann-Whitney; Holm over the targets of one opponent; resolution: "
                   "the smallest "
-                  "difference of means these values could tell from chance at 0.05, - if none");
+                  "difference of means these values could tell from chance at 0.05, - if none; "
+                  "resolved: the difference reaches it, and p Holm is below 0.05");
 }
 
 static void add_duels(const struct outcome *t, size_t reference, enum measure_kind m,
@@ -148,10 +150,11 @@ static void add_bugs(const struct outcome *t, size_t target, struct sheets *out)
         for (size_t c = 0; c < t->contenders.n; c++) {
             size_t hit, trials;
             double median = outcome_bug_median(t, target, c, one->bugs[b].id, &hit, &trials);
+            size_t near = outcome_bug_reached(t, target, c, one->bugs[b].id);
             if (trials == 0)
                 sheet_cell(s, "-");
             else if (isnan(median))
-                sheet_cell(s, "%zu/%zu", hit, trials);
+                sheet_cell(s, hit < near ? "%zu/%zu r%zu" : "%zu/%zu", hit, trials, near);
             else
                 sheet_cell(s, "%zu/%zu %.1f", hit, trials, median);
         }
@@ -159,8 +162,73 @@ static void add_bugs(const struct outcome *t, size_t target, struct sheets *out)
     sheet_note(
         s,
         "Kaplan-Meier medians, campaigns without the bug censored at %.9g s; no median: fewer "
-        "than half triggered it",
+        "than half triggered it; rN: so many reached it",
         t->budget_s);
+}
+
+/* Neutral edges as the budget is used. */
+static void add_edges(const struct outcome *t, struct sheets *out)
+{
+    static const int moments[] = {0, 1, 5, 10, 15, 20};
+    enum { N = sizeof moments / sizeof *moments };
+    struct sheet *s =
+        sheet_add(out, N + 2, 2, "neutral edges of what was kept, mean, by CPU seconds used");
+    sheet_cell(s, "target");
+    sheet_cell(s, "contender");
+    for (size_t i = 0; i < N; i++)
+        sheet_cell(s, "%.9g", t->budget_s * moments[i] / RESULT_MOMENTS);
+    for (size_t target = 0; target < t->targets.n; target++)
+        for (size_t c = 0; c < t->contenders.n; c++) {
+            if (isnan(outcome_edges(t, target, c, 0)))
+                continue;
+            sheet_cell(s, "%s", t->targets.v[target]);
+            sheet_cell(s, "%s", t->contenders.v[c]);
+            for (size_t i = 0; i < N; i++)
+                sheet_number(s, outcome_edges(t, target, c, moments[i]), 0);
+        }
+}
+
+static const struct duel *duel_with(const struct duel *duels, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(duels[i].name, name) == 0)
+            return &duels[i];
+    return NULL;
+}
+
+/* The contenders of one role, each with its means and how far it is from the reference. */
+static void add_role(const struct outcome *t, size_t reference, enum measure_kind m, enum role role,
+                     const char *title, const struct duel *duels, size_t n, struct sheets *out)
+{
+    struct sheet *s = NULL;
+    for (size_t c = 0; c < t->contenders.n; c++) {
+        const struct duel *d = duel_with(duels, n, t->contenders.v[c]);
+        if (t->roles[c] != role || !d)
+            continue;
+        if (!s) {
+            s = sheet_add(out, t->targets.n + 5, 1, "%s, %s", title, measure_name(m));
+            sheet_cell(s, "contender");
+            for (size_t target = 0; target < t->targets.n; target++)
+                sheet_cell(s, "%s", t->targets.v[target]);
+            static const char *const heads[] = {"sum", "delta", "percent", "p sign"};
+            for (size_t i = 0; i < 4; i++)
+                sheet_cell(s, "%s", heads[i]);
+            sheet_note(s,
+                       "sum: of means; delta, percent: from %s on the same targets; p sign: "
+                       "over the targets",
+                       t->contenders.v[reference]);
+        }
+        sheet_cell(s, "%s", t->contenders.v[c]);
+        for (size_t target = 0; target < t->targets.n; target++) {
+            struct cell x = outcome_cell(t, target, c, m);
+            mean_sd(s, &x, 2);
+            free(x.v);
+        }
+        sheet_number(s, d->sum_other, 2);
+        sheet_cell(s, "%+.2f", d->sum_other - d->sum);
+        sheet_number(s, d->sum > 0 ? 100 * (d->sum_other / d->sum - 1) : NAN, 1);
+        sheet_number(s, d->sign_p, 4);
+    }
 }
 
 static void add_shares(const struct outcome *t, struct sheets *out)
@@ -206,6 +274,20 @@ static void add_ranks(const struct outcome *t, enum measure_kind m, struct sheet
     free(r.rank);
 }
 
+/* How many different texts. */
+static size_t kinds(const struct outcome *t, size_t field)
+{
+    struct strv seen = {0};
+    for (size_t i = 0; i < t->n; i++) {
+        const char *text = *(char *const *)((const char *)&t->results[i] + field);
+        if (!strv_has(&seen, text))
+            strv_add(&seen, text);
+    }
+    size_t n = seen.n;
+    strv_free(&seen);
+    return n;
+}
+
 static void add_care(const struct outcome *t, struct sheets *out)
 {
     struct sheet *s = sheet_add(out, 4, 1, "how the campaigns ran");
@@ -230,6 +312,12 @@ static void add_care(const struct outcome *t, struct sheets *out)
         sheet_number(s, sum / (double)n, 2);
         sheet_cell(s, "%zu", repeated);
     }
+    size_t hosts = kinds(t, offsetof(struct result, host)),
+           versions = kinds(t, offsetof(struct result, version));
+    sheet_note(s,
+               "%zu campaigns, made by %zu version%s of Carol and its fuzzers on %zu kind%s of "
+               "machine; result.json has each",
+               t->n, versions, versions == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s");
 }
 
 void outcome_sheets(const struct outcome *t, size_t reference, enum measure_kind m,
@@ -243,6 +331,9 @@ void outcome_sheets(const struct outcome *t, size_t reference, enum measure_kind
     if (n) {
         add_duels(t, reference, m, duels, n, out);
         add_matches(t, reference, m, duels, n, out);
+        add_role(t, reference, m, ROLE_ABLATION, "ablations", duels, n, out);
+        add_role(t, reference, m, ROLE_REWARD, "reward sweep", duels, n, out);
+        add_role(t, reference, m, ROLE_SINGLE, "each fuzzer alone", duels, n, out);
     }
     duels_free(duels, n);
     add_ranks(t, m, out);
@@ -250,6 +341,7 @@ void outcome_sheets(const struct outcome *t, size_t reference, enum measure_kind
               out);
     add_means(t, MEASURE_REACHED, 2, "bugs reached", out);
     add_means(t, MEASURE_EDGES, 0, "neutral edges of what was kept", out);
+    add_edges(t, out);
     add_means(t, MEASURE_EXECS, 0, "inputs executed", out);
     for (size_t target = 0; target < t->targets.n; target++)
         add_bugs(t, target, out);

@@ -25,6 +25,12 @@ void outcome_html(const struct outcome *t, size_t reference, enum measure_kind m
         buf_str(out, "</section>\n");
         free(r.rank);
     }
+    buf_str(out, "<section><h2>neutral edges over CPU time, mean, summed over the targets</h2>\n");
+    figure_edges(t, out);
+    buf_str(out, "</section>\n<section><h2>bugs not triggered yet</h2>\n");
+    for (size_t target = 0; target < t->targets.n; target++)
+        figure_survival(t, target, out);
+    buf_str(out, "</section>\n");
     outcome_sheets(t, reference, m, &sheets);
     sheets_html(&sheets, out);
     sheets_free(&sheets);

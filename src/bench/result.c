@@ -1,8 +1,11 @@
 /* result: a campaign's outcome as JSON, and the figures that follow from it. */
 #include "bench/result.h"
 
+#include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/hash.h"
+#include "base/where.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -14,7 +17,8 @@
 
 static struct first first_of(const struct carol_first *f)
 {
-    return (struct first){f->exec, (double)f->cpu_ns / 1e9, (double)f->wall_ns / 1e9};
+    return (struct first){f->exec || f->wall_ns, f->exec, (double)f->cpu_ns / 1e9,
+                          (double)f->wall_ns / 1e9};
 }
 
 void result_bugs(struct result *r, const struct bug *bugs, size_t n, const struct carol_oracle *o)
@@ -47,11 +51,43 @@ char *result_host(void)
     return host;
 }
 
+/* "afl 4.40c, honggfuzz 2.6, ...", as tools/engines.py noted them; "" when it did not. */
+static char *engine_versions(void)
+{
+    static const char *const names[] = {"afl", "honggfuzz", "radamsa"};
+    char *path = where_engine("engines.json");
+    json_t *o = json_load_file(path, 0, NULL);
+    struct buf b = BUF_INIT(4096);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = json_string_value(json_object_get(json_object_get(o, names[i]), "version"));
+        if (v)
+            buf_printf(&b, ", %s %s", names[i], v);
+    }
+    const char *key = json_string_value(json_object_get(o, "key"));
+    if (key)
+        buf_printf(&b, ", engines %s", key);
+    json_decref(o);
+    free(path);
+    return buf_take(&b);
+}
+
+char *result_version(void)
+{
+    struct digest d;
+    char hex[65] = "?", *self = where_self(), *engines = engine_versions();
+    if (hash_file(self, &d, NULL) == 0)
+        digest_hex(&d, hex);
+    char *text = str_fmt("carol %s (program %.16s)%s", CAROL_VERSION, hex, engines);
+    free(engines);
+    free(self);
+    return text;
+}
+
 size_t result_triggered(const struct result *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n_bugs; i++)
-        n += r->bugs[i].triggered.exec != 0;
+        n += r->bugs[i].triggered.seen;
     return n;
 }
 
@@ -59,7 +95,7 @@ size_t result_reached(const struct result *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n_bugs; i++)
-        n += r->bugs[i].reached.exec != 0;
+        n += r->bugs[i].reached.seen;
     return n;
 }
 
@@ -67,14 +103,14 @@ double result_area(const struct result *r)
 {
     double sum = 0;
     for (size_t i = 0; i < r->n_bugs; i++)
-        if (r->bugs[i].triggered.exec && r->bugs[i].triggered.cpu_s < r->budget_s)
+        if (r->bugs[i].triggered.seen && r->bugs[i].triggered.cpu_s < r->budget_s)
             sum += 1 - r->bugs[i].triggered.cpu_s / r->budget_s;
     return sum;
 }
 
 static json_t *first_json(const struct first *f)
 {
-    return f->exec ? json_pack("{s:I,s:f,s:f}", "exec", (json_int_t)f->exec, "cpu_s", f->cpu_s,
+    return f->seen ? json_pack("{s:I,s:f,s:f}", "exec", (json_int_t)f->exec, "cpu_s", f->cpu_s,
                                "wall_s", f->wall_s)
                    : json_null();
 }
@@ -97,13 +133,14 @@ static json_t *to_json(const struct result *r)
                   "contender", r->contender, "role", role_name(r->role), "trial", r->trial, "seed",
                   (json_int_t)r->seed, "cores", r->cores, "definition", r->definition);
     json_t *more = json_pack(
-        "{s:f,s:f,s:f,s:f,s:i,s:f,s:I,s:I,s:i,s:i,s:f,s:o,s:o,s:o,s:I,s:o,s:s,s:s,s:s,s:s}",
+        "{s:f,s:f,s:f,s:f,s:i,s:f,s:I,s:I,s:i,s:i,s:f,s:o,s:o,s:o,s:I,s:o,s:s,s:s,s:s,s:s,s:s}",
         "budget_s", r->budget_s, "cpu_s", r->cpu_s, "wall_s", r->wall_s, "ratio", r->ratio,
         "attempts", r->attempts, "first_ratio", r->first_ratio, "execs", (json_int_t)r->execs,
         "inputs", (json_int_t)r->inputs, "triggered", (int)result_triggered(r), "reached",
         (int)result_reached(r), "area", result_area(r), "edges", edges, "wall_at_s", wall,
         "top_share", top, "edges_total", (json_int_t)r->edges_total, "bugs", bugs, "command",
-        r->command, "version", r->version, "began", r->began, "host", r->host);
+        r->command, "version", r->version, "build_id", r->build_id ? r->build_id : "", "began",
+        r->began, "host", r->host);
     json_object_update(o, more);
     json_decref(more);
     return o;
@@ -125,7 +162,7 @@ int result_write(const struct result *r, const char *path, struct err *e)
 static void take_first(json_t *o, struct first *f)
 {
     if (json_is_object(o))
-        *f = (struct first){(uint64_t)json_integer_value(json_object_get(o, "exec")),
+        *f = (struct first){true, (uint64_t)json_integer_value(json_object_get(o, "exec")),
                             json_number_value(json_object_get(o, "cpu_s")),
                             json_number_value(json_object_get(o, "wall_s"))};
 }
@@ -191,6 +228,7 @@ static void from_json(struct result *r, json_t *o)
         .edges_total = (uint32_t)whole_of(o, "edges_total"),
         .command = text_of(o, "command"),
         .version = text_of(o, "version"),
+        .build_id = text_of(o, "build_id"),
         .began = text_of(o, "began"),
         .host = text_of(o, "host"),
     };
@@ -220,7 +258,7 @@ int result_read(struct result *r, const char *path, struct err *e)
 void result_free(struct result *r)
 {
     char *own[] = {r->target,  r->contender, r->definition, r->command,
-                   r->version, r->began,     r->host};
+                   r->version, r->build_id,  r->began,      r->host};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         free(own[i]);
     free(r->bugs);

@@ -8,13 +8,15 @@
 #include "bench/suite.h"
 #include "runtime/oracle/oracle.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define RESULT_MOMENTS 20 /* equal parts of the budget */
 
 struct first {
-    uint64_t exec; /* number of the input; 0: never */
+    bool seen;     /* else it never happened */
+    uint64_t exec; /* number of the input; 0: the oracle does not count them (Magma) */
     double cpu_s, wall_s;
 };
 
@@ -31,7 +33,7 @@ struct result {
     double budget_s, cpu_s, wall_s;
     double ratio;       /* CPU time to wall time and core */
     double first_ratio; /* of the first attempt, when there were two */
-    uint64_t execs;     /* inputs that the oracle saw */
+    uint64_t execs;     /* inputs that the oracle saw; 0: it does not count them (Magma) */
     uint64_t inputs;    /* kept */
     uint32_t edges_total;
     uint32_t edges[RESULT_MOMENTS + 1]; /* at 0, and at the end of every part of the budget */
@@ -39,13 +41,16 @@ struct result {
     double top_share[GROWTH_QUARTERS];  /* negative: not known */
     struct bug_result *bugs;            /* all of the target's */
     size_t n_bugs;
-    char *command, *version, *began;
-    char *host; /* kernel, processor, cores */
+    char *command, *began;
+    char *version;  /* of Carol and the engines */
+    char *build_id; /* of the neutral build */
+    char *host;     /* kernel, processor, cores */
 };
 
 void result_bugs(struct result *r, const struct bug *bugs, size_t n, const struct carol_oracle *o);
-/* This machine, for result.host; the caller frees. */
+/* This machine, for result.host, and what runs here, for result.version; the caller frees. */
 char *result_host(void);
+char *result_version(void);
 size_t result_triggered(const struct result *r);
 size_t result_reached(const struct result *r);
 /* Bugs triggered, averaged over the budget: the area under the curve divided by its length. */

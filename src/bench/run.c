@@ -20,10 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SLOTS_MAX 256
+#define LEAST_ROOM ((uint64_t)1 << 20)
 #define FAILURES_AT_FIRST 3 /* so many without a single success: something is wrong with all */
 
 struct bench;
@@ -123,10 +125,11 @@ static void clear(struct slot *sl)
     sl->now = NULL;
 }
 
-/* Everything but the result, the oracle's file and what the contender printed. */
+/* Everything but the result, the oracle's file, what the contender printed, and what is to be kept. */
 static void remove_rest(const struct slot *sl)
 {
-    static const char *const subs[] = {"out", "tmp"};
+    bool journal = sl->b->o->keep == KEEP_JOURNALS && !contender_of(sl)->rival;
+    const char *const subs[] = {journal ? "out/fuzzers" : "out", "tmp"};
     for (size_t i = 0; i < 2; i++) {
         char *path = fs_join(sl->now->dir, subs[i]);
         struct err e = {0};
@@ -140,7 +143,7 @@ static void say_done(struct slot *sl, const struct result *r)
 {
     struct bench *b = sl->b;
     char *name = name_of(sl);
-    size_t done = b->plan.done, left = b->plan.n - done;
+    size_t done = b->plan.done, left = b->plan.n - done - b->sum->elsewhere;
     double mean = (double)b->spent_ns / 1e9 / (double)b->sum->done,
            hours = mean * (double)left / b->n_slots / 3600;
     log_info("[%zu/%zu] %s: %zu of %zu bugs, %u edges, %llu inputs, %.1f CPU s in %.1f s; about "
@@ -155,6 +158,7 @@ static void fill(const struct slot *sl, struct result *r)
 {
     const struct suite *s = sl->b->s;
     const struct contest *c = sl->contest;
+    const char *build_id = sl->b->builds[sl->now->target].family[FAMILY_NEUTRAL].build_id;
     char began[32];
     time_t at = (time_t)(c->began_real_ns / NS_PER_S);
     struct tm tm;
@@ -175,7 +179,8 @@ static void fill(const struct slot *sl, struct result *r)
                          .inputs = sl->growth.inputs,
                          .edges_total = sl->growth.n_edges,
                          .command = xstrdup(c->command),
-                         .version = xstrdup(CAROL_VERSION),
+                         .version = result_version(),
+                         .build_id = xstrdup(build_id ? build_id : ""),
                          .began = xstrdup(began),
                          .host = result_host()};
     result_bugs(r, target_of(sl)->bugs, target_of(sl)->n_bugs, &c->oracle);
@@ -200,7 +205,7 @@ static void write_result(struct slot *sl)
         b->sum->done++;
         b->spent_ns += sl->contest->whole_ns;
         say_done(sl, &r);
-        if (!b->o->keep)
+        if (b->o->keep != KEEP_ALL)
             remove_rest(sl);
     } else {
         give_up(b, rc, &e);
@@ -266,6 +271,13 @@ static int measure_carol(struct slot *sl, struct err *e)
     return rc;
 }
 
+/* Then every campaign would fail. */
+static bool disk_is_full(const char *dir)
+{
+    struct statvfs v;
+    return statvfs(dir, &v) == 0 && v.f_bavail * v.f_frsize < LEAST_ROOM;
+}
+
 /* It could not be judged: it stays undone, and the next run tries it again. */
 static void fail(struct slot *sl, const char *why)
 {
@@ -273,6 +285,14 @@ static void fail(struct slot *sl, const char *why)
     char *name = name_of(sl);
     b->sum->failed++;
     log_warn("%s failed: %s; see %s/log", name, why, sl->now->dir);
+    if (disk_is_full(b->s->out)) {
+        struct err e = {0};
+        int rc = err_env(&e,
+                         "there is no space left in %s: %s failed (%s); make room, and the same "
+                         "command goes on",
+                         b->s->out, name, why);
+        give_up(b, rc, &e);
+    }
     if (b->sum->failed >= FAILURES_AT_FIRST && b->plan.done == 0) {
         struct err e = {0};
         int rc = err_env(&e, "%zu campaigns failed and none succeeded; the last: %s: %s (%s/log)",
@@ -311,8 +331,8 @@ static void on_contest_end(void *arg)
         leave(sl);
     } else if (c->end == CONTEST_STARVED) {
         fail(sl, "it got nearly no CPU time");
-    } else if (c->oracle.execs == 0) {
-        fail(sl, "the oracle saw no input: is the target built with it?");
+    } else if (!c->judged) {
+        fail(sl, "the oracle saw nothing: is the target built with it?");
     } else {
         int rc = contender_of(sl)->rival ? measure_rival(sl, &e) : measure_carol(sl, &e);
         if (rc < 0)
@@ -436,9 +456,11 @@ int bench_run(const struct suite *s, const struct bench_opts *o, struct bench_su
     rc = rc < 0 ? rc : order_make(&b->plan, s, e);
     sum->planned = b->plan.n;
     sum->before = b->plan.done;
-    if (rc == 0 && b->plan.done < b->plan.n)
-        rc = ready_targets(s, &b->builds, e);
-    if (rc == 0 && b->plan.done < b->plan.n)
+    if (rc == 0 && o->parts)
+        sum->elsewhere = order_part(&b->plan, o->part, o->parts);
+    bool any = rc == 0 && order_next(&b->plan);
+    rc = any ? ready_targets(s, &b->builds, e) : rc;
+    if (rc == 0 && any)
         rc = run_plan(b, e);
     loop_free(b->loop);
     ready_free(b->builds, s->n_targets);

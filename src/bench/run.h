@@ -17,11 +17,17 @@
 #include <stddef.h>
 
 struct bench_opts {
-    bool keep; /* everything that the contenders wrote */
+    enum {
+        KEEP_RESULTS = 0,
+        KEEP_JOURNALS, /* and carol.db of Carol's contenders */
+        KEEP_ALL,      /* everything that the contenders wrote */
+    } keep;
+    size_t part, parts; /* part 1 of 3, say: every third campaign; parts 0: all */
 };
 
 struct bench_summary {
     size_t planned, before, done, failed; /* campaigns: all; done before, done now, failed now */
+    size_t elsewhere;                     /* neither done nor of our part */
     bool interrupted;
 };
 

@@ -15,16 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const role_names[] = {"none", "ours", "baseline", "single", "rival"};
+static const char *const role_names[] = {"none",     "ours",   "ablation", "reward",
+                                         "baseline", "single", "rival"};
 
 const char *role_name(enum role r)
 {
-    return role_names[r <= ROLE_RIVAL ? r : ROLE_NONE];
+    return role_names[r < ROLE_END ? r : ROLE_NONE];
 }
 
 enum role role_of(const char *name)
 {
-    for (int r = ROLE_OURS; r <= ROLE_RIVAL; r++)
+    for (int r = ROLE_OURS; r < ROLE_END; r++)
         if (strcmp(name, role_names[r]) == 0)
             return (enum role)r;
     return ROLE_NONE;
@@ -43,14 +44,18 @@ static char *path_from(const struct suite *s, const char *path)
 static int own_target(struct suite *s, const struct ini *ini, const struct ini_section *x,
                       struct bench_target *t, struct err *e)
 {
-    static const char *const keys[] = {"build", "seeds", "dict", "bugs", NULL};
+    static const char *const keys[] = {"build", "seeds", "dict", "bugs", "oracle", NULL};
     const char *build = ini_get(x, "build"), *seeds = ini_get(x, "seeds"),
-               *dict = ini_get(x, "dict"), *bugs = ini_get(x, "bugs");
+               *dict = ini_get(x, "dict"), *bugs = ini_get(x, "bugs"),
+               *oracle = ini_get(x, "oracle");
     int rc = ini_only(ini, x, keys, e);
     if (rc < 0)
         return rc;
     if (!build || !seeds || !bugs)
         return err_usage(e, "%s:%d: [%s] needs build, seeds and bugs", ini->path, x->line, x->name);
+    if (oracle && !(t->oracle = oracle_of(oracle)))
+        return err_usage(e, "%s:%d: an oracle is carol or magma, not '%s'", ini->path, x->line,
+                         oracle);
     t->build = path_from(s, build);
     t->seeds = path_from(s, seeds);
     t->dict = dict ? path_from(s, dict) : NULL;
@@ -93,7 +98,7 @@ static int add_targets(struct suite *s, const struct ini *ini, const char *list,
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
         struct bench_target *t = &s->targets[s->n_targets++];
-        *t = (struct bench_target){.name = xstrdup(names.v[i])};
+        *t = (struct bench_target){.name = xstrdup(names.v[i]), .oracle = ORACLE_CAROL};
         for (size_t k = 0; rc == 0 && k + 1 < s->n_targets; k++)
             if (strcmp(s->targets[k].name, t->name) == 0)
                 rc = err_usage(e, "%s names the target %s twice", s->path, t->name);
@@ -245,7 +250,8 @@ static int add_contender(struct suite *s, const struct ini *ini, const char *nam
     int rc = ini_get(x, "rival") ? take_rival(ini, x, c, e) : take_scheduler(s, ini, x, c, e);
     const char *role = ini_get(x, "role");
     if (rc == 0 && role && !(c->role = role_of(role)))
-        rc = err_usage(e, "%s:%d: a role is ours, baseline, single or rival", ini->path, x->line);
+        rc = err_usage(e, "%s:%d: a role is ours, ablation, reward, baseline, single or rival",
+                       ini->path, x->line);
     return rc;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "bench/bugs.h"
+#include "bench/bugfile.h"
 #include "bench/rival.h"
 
 #include <stdbool.h>
@@ -22,9 +22,12 @@
 enum role {
     ROLE_NONE = 0,
     ROLE_OURS,     /* Carol's own schedulers */
+    ROLE_ABLATION, /* one of them without a part */
+    ROLE_REWARD,   /* one of them with another reward */
     ROLE_BASELINE, /* other schedulers in the same loop */
     ROLE_SINGLE,   /* one fuzzer in the loop */
     ROLE_RIVAL,    /* outside the loop */
+    ROLE_END
 };
 const char *role_name(enum role r);
 enum role role_of(const char *name); /* ROLE_NONE: there is none */
@@ -42,6 +45,7 @@ struct bench_target {
     char *stage; /* script that lays its sources out; NULL: `build` is there already */
     char *source, *build;
     char *seeds, *dict; /* dict: NULL, or a file */
+    enum oracle_kind oracle;
     struct bug *bugs;
     size_t n_bugs;
 };

@@ -7,6 +7,7 @@
 #include "journal/write.h"
 #include "proc/cpus.h"
 #include "proc/sweep.h"
+#include "triage/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,38 +63,6 @@ static void sweep_leftovers(struct campaign *c)
     free(mark);
 }
 
-/* --- triage while it runs ----------------------------------------------------------------------- */
-
-static void on_bucketed(void *arg, const struct store_triage *row, bool fresh)
-{
-    struct campaign *c = arg;
-    struct gauges *g = &c->gauges;
-    const char *slash = strrchr(row->file, '/');
-    if (!fresh)
-        return;
-    g->defects = live_defects(c->live);
-    snprintf(g->last_defect, sizeof g->last_defect, "%s in %s%s%.60s", row->fault,
-             *row->function ? row->function : "unknown code", *row->file ? ", " : "",
-             slash ? slash + 1 : row->file);
-    campaign_note(c, "defect", "defect %llu: %s", (unsigned long long)g->defects, g->last_defect);
-}
-
-static void on_live_failed(void *arg, const struct err *e)
-{
-    campaign_fail(arg, e);
-}
-
-static int open_live(struct campaign *c, struct err *e)
-{
-    struct live_opts o = {.arg = c, .bucketed = on_bucketed, .failed = on_live_failed};
-    if (c->o.no_triage || !c->env.open_live)
-        return 0;
-    int rc = c->env.open_live(c->env.arg, &c->live, c->store, &o, e);
-    if (rc == 0)
-        c->gauges.defects = live_defects(c->live);
-    return rc;
-}
-
 int campaign_new(struct campaign **out, struct settings *o, const struct campaign_env *env,
                  const struct manifest *target, struct err *e)
 {
@@ -121,7 +90,7 @@ int campaign_new(struct campaign **out, struct settings *o, const struct campaig
     if (rc == 0)
         rc = recover_load(c, e);
     if (rc == 0)
-        rc = open_live(c, e);
+        rc = defects_watch(c, e);
     if (rc < 0) {
         campaign_free(c);
         return rc;
@@ -136,6 +105,8 @@ int campaign_begin(struct campaign *c, struct err *e)
     int rc = store_put(c->store, &state, 1, e);
     if (rc == 0)
         rc = store_event(c->store, campaign_now(c), c->o.resume ? "resume" : "start", c->o.out, e);
+    if (rc == 0)
+        rc = versions_record(c, e);
     if (rc < 0)
         return rc;
     campaign_next(c);
@@ -203,6 +174,7 @@ void campaign_free(struct campaign *c)
     }
     free(c->slots);
     live_free(c->live);
+    hook_free(c->hook);
     fold_free(&c->f);
     exchange_free(c->exchange);
     if (c->store && !c->o.resume && came_to_nothing(c))
@@ -232,6 +204,29 @@ const struct tally *campaign_tally(const struct campaign *c)
 const struct gauges *campaign_gauges(const struct campaign *c)
 {
     return &c->gauges;
+}
+
+void campaign_status(const struct campaign *c, struct status *st)
+{
+    *st = (struct status){.state = "running", .tally = c->f.tally, .gauges = c->gauges};
+}
+
+int campaign_look_at_triage(struct campaign *c, struct err *e)
+{
+    struct defects d;
+    int64_t now = loop_now(c->loop), old = now - c->look.at_ns;
+    bool due = !c->look.at_ns || (old >= NS_PER_S && old >= 1000 * c->look.cost_ns);
+    if (!due && !c->look.stale)
+        return 0;
+    int rc = defects_load(&d, c->store, e);
+    if (rc < 0)
+        return rc;
+    defects_gauges(&d, &c->f.tally, &c->gauges);
+    defects_free(&d);
+    c->look.stale = false;
+    c->look.at_ns = loop_now(c->loop);
+    c->look.cost_ns = c->look.at_ns - now;
+    return 0;
 }
 
 int64_t campaign_elapsed(const struct campaign *c)
@@ -264,7 +259,7 @@ bool campaign_cut_off(const struct campaign *c)
 
 bool campaign_found_defects(const struct campaign *c)
 {
-    return c->o.stop_on_defect && c->gauges.defects >= (uint64_t)c->o.stop_on_defect;
+    return c->o.stop_on_defect && live_defects(c->live) >= (size_t)c->o.stop_on_defect;
 }
 
 const char *campaign_end_reason(const struct campaign *c)

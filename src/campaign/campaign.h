@@ -37,6 +37,8 @@ struct campaign_env {
     /* The name under which a fuzzer shares its instances with others when they are fused (METHOD R19e); NULL: it does
      * not.  May be NULL itself: none does. */
     const char *(*host)(const char *fuzzer);
+    /* What a fuzzer runs and in which version, malloc'ed; NULL: unknown.  May be NULL itself. */
+    char *(*version)(const char *fuzzer);
     /* Prove that an arm works here, before the first decision: call `done` from the loop with NULL or the
      * reason it does not.  done_arg is malloc'ed: an env that gives a test up frees it instead of calling
      * `done`.  NULL: no self-tests. */
@@ -70,6 +72,11 @@ void campaign_watch(struct campaign *c, campaign_watch_fn *fn, void *arg);
 const struct settings *campaign_settings(const struct campaign *c);
 const struct tally *campaign_tally(const struct campaign *c);
 const struct gauges *campaign_gauges(const struct campaign *c);
+/* The state as it is in memory, which is what the record says. */
+void campaign_status(const struct campaign *c, struct status *st);
+/* Reads what the record says of defects, into the gauges: `carol triage` may work beside the campaign.  At most once a
+ * second, and on at most a thousandth of the time. */
+CAROL_MUST_CHECK int campaign_look_at_triage(struct campaign *c, struct err *e);
 int64_t campaign_elapsed(const struct campaign *c);
 /* Campaign time since the last new edge. */
 int64_t campaign_quiet(const struct campaign *c);

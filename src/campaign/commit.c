@@ -32,7 +32,6 @@ static void take_up(struct turn *t, size_t i, bool fresh)
                             .arm = t->row.arm,
                             .signal = r->signal};
     c->gauges.crashes++;
-    live_found(c->live, c->slots[t->row.slot].cpu);
     finding_write(c, &k);
 }
 

@@ -141,7 +141,7 @@ static void on_tick(void *arg)
     }
     if (c->phase == PHASE_RUN && !c->ending)
         watch_plateau(c);
-    live_pump(c->live, (c->gauges.elapsed_ns - c->before_ns) * c->n_slots);
+    live_pump(c->live, c->gauges.elapsed_ns);
     if (c->phase == PHASE_RUN && !c->ending && campaign_found_defects(c))
         finish(c, "defects found");
     for (int i = 0; i < c->n_watchers; i++)

@@ -8,17 +8,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void finding_write(struct campaign *c, const struct store_crash *k)
+char *finding_path(const struct campaign *c, const struct store_crash *k)
 {
     char hex[65];
-    struct digest hash;
-    hash_bytes(k->data, k->size, &hash);
-    digest_hex(&hash, hex);
+    digest_hex(&k->hash, hex);
     const char *who =
         k->arm >= 0 && k->arm < c->f.tally.n_arms ? c->f.tally.arm[k->arm].name : "seed";
-    char *dir = fs_join(c->o.out, k->hang ? "hangs" : "crashes");
-    char *path = k->hang ? str_fmt("%s/%s-%.16s", dir, who, hex)
-                         : str_fmt("%s/%s-sig%d-%.16s", dir, who, k->signal, hex);
+    return k->hang ? str_fmt("%s/hangs/%s-%.16s", c->o.out, who, hex)
+                   : str_fmt("%s/crashes/%s-sig%d-%.16s", c->o.out, who, k->signal, hex);
+}
+
+void finding_write(struct campaign *c, const struct store_crash *k)
+{
+    struct store_crash with = *k;
+    hash_bytes(k->data, k->size, &with.hash);
+    char *dir = fs_join(c->o.out, k->hang ? "hangs" : "crashes"), *path = finding_path(c, &with);
     struct err e = {0};
     if (!fs_exists(path) &&
         (fs_mkdirs(dir, &e) < 0 || fs_write_quick(path, k->data, k->size, &e) < 0))

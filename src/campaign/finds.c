@@ -100,8 +100,6 @@ static void take_up(struct turn *t, const struct store_find *f)
         .hang = hang, .data = f->data, .size = f->size, .arm = t->row.arm, .signal = f->signal};
     *(hang ? &c->gauges.hangs : &c->gauges.crashes) += 1;
     c->found_crash = c->found_crash || !hang;
-    if (!hang)
-        live_found(c->live, t->m->slot ? t->m->slot->cpu : -1);
     finding_write(c, &k);
 }
 

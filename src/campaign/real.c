@@ -220,6 +220,7 @@ struct campaign_env real_env(struct real *r)
                                  .open_instance = open_instance,
                                  .open_evaluator = open_evaluator,
                                  .host = fuzzer_host,
+                                 .version = fuzzer_version,
                                  .selftest = selftest,
                                  .open_live = open_live};
 }

@@ -110,8 +110,6 @@ static void set_aside(struct given_round *r, size_t i, bool fresh)
                             .arm = -1,
                             .signal = res->signal};
     *(hang ? &c->gauges.hangs : &c->gauges.crashes) += 1;
-    if (!hang)
-        live_found(c->live, c->slots[0].cpu);
     finding_write(c, &k);
 }
 

@@ -8,6 +8,7 @@
 #include "journal/fold.h"
 #include "journal/status.h"
 #include "store/store.h"
+#include "triage/hook.h"
 
 /* The life of a campaign, in this order (phase.c). */
 enum phase {
@@ -88,6 +89,11 @@ struct campaign {
     struct exchange *exchange; /* who is worth what; NULL: everybody gets everything */
     struct gauges gauges;      /* what people want to see that is no fold */
     struct live *live;         /* triage of crashes; NULL: none */
+    struct hook *hook;         /* told of new defects; NULL: none */
+    struct {                   /* at the defects of the record, for those who ask */
+        int64_t at_ns, cost_ns;
+        bool stale; /* there is more since */
+    } look;
 
     enum phase phase;
     enum ending ending;
@@ -131,6 +137,9 @@ struct campaign {
 void on_slot_free(struct slot *s);
 void on_turn_done(struct turn *t);
 void on_turn_measured(void *arg, struct eval_job *job);
+
+/* versions.c: of Carol, the compiler and the engines; an event for what changed since the last life */
+int versions_record(struct campaign *c, struct err *e);
 
 /* phase.c: goes on with the phase at hand, and to the next one when nothing of it is left.  May be called at any
  * time, except from inside a step. */
@@ -181,7 +190,12 @@ int recover_load(struct campaign *c, struct err *e);
 
 /* findings.c */
 void finding_write(struct campaign *c, const struct store_crash *k);
+/* Where its file is, of a row with its hash.  Free it. */
+char *finding_path(const struct campaign *c, const struct store_crash *k);
 int findings_restore(struct campaign *c, struct err *e);
+
+/* defects.c: triage while it runs */
+int defects_watch(struct campaign *c, struct err *e);
 
 /* end.c: time, budgets, plateaus, signals, failure */
 int64_t campaign_now(const struct campaign *c);

@@ -10,8 +10,10 @@
 #include <string.h>
 
 static const char help[] =
-    "OUT is a campaign, or a directory of them: what 'carol sim -o' or 'carol bench run --keep'\n"
-    "wrote.  docs/ANALYSES.md says what each question means and how to read its table.\n\n"
+    "OUT is a campaign, or a directory of them: what 'carol sim -o' or\n"
+    "'carol bench run --keep-journals' wrote.  docs/ANALYSES.md says what each question means and\n"
+    "how to read its table.\n\n"
+    "      --of LIST       only these contenders of a benchmark, or these schedulers\n"
     "  -p, --processes N   cores to use (default: all)\n"
     "      --json          for programs (schema 1)\n"
     "      --csv           the tables as CSV, one after another\n"
@@ -24,7 +26,7 @@ struct args {
     int forms; /* how many were given */
     uint64_t processes;
     const struct analysis *analysis;
-    struct strv outs;
+    struct strv outs, only;
 };
 
 static void print_help(void)
@@ -50,6 +52,7 @@ static int set_option(int c, struct args *a, struct err *e)
     case 'C': return set_form(a, FORM_CSV);
     case 'H': return set_form(a, FORM_HTML);
     case 'h': a->form = FORM_HELP; return 0;
+    case 'o': strv_split(&a->only, optarg, ','); return 0;
     case 'p': return str_to_u64(optarg, "-p", 1, 1024, &a->processes, e);
     default: return err_usage(e, "'carol analyze --help' lists the options");
     }
@@ -72,9 +75,9 @@ static int find(struct args *a, const char *name, struct err *e)
 
 static int parse(int argc, char **argv, struct args *a, struct err *e)
 {
-    static const struct option options[] = {{"json", 0, 0, 'J'},      {"csv", 0, 0, 'C'},
-                                            {"html", 0, 0, 'H'},      {"help", 0, 0, 'h'},
-                                            {"processes", 1, 0, 'p'}, {0, 0, 0, 0}};
+    static const struct option options[] = {
+        {"json", 0, 0, 'J'},      {"csv", 0, 0, 'C'}, {"html", 0, 0, 'H'}, {"help", 0, 0, 'h'},
+        {"processes", 1, 0, 'p'}, {"of", 1, 0, 'o'},  {0, 0, 0, 0}};
     int rc = 0;
     optind = 1;
     for (int c; rc == 0 && (c = getopt_long(argc, argv, "hp:", options, NULL)) != -1;)
@@ -87,6 +90,8 @@ static int parse(int argc, char **argv, struct args *a, struct err *e)
         return err_usage(
             e, "which analysis? carol analyze NAME OUT... ('carol analyze --help' lists them)");
     rc = find(a, argv[optind++], e);
+    if (rc == 0 && a->analysis->bench && a->only.n)
+        rc = err_usage(e, "--of is not for %s, which compares them all", a->analysis->name);
     if (rc == 0 && optind >= argc)
         rc = err_usage(e, "of which campaigns? carol analyze %s OUT...", a->analysis->name);
     while (rc == 0 && optind < argc)
@@ -150,7 +155,8 @@ static void note_mixture(const struct study *s, const struct analysis *a, struct
 
 static int run(const struct args *a, struct err *e)
 {
-    struct study s = {.processes = a->processes ? (int)a->processes : cpus_count()};
+    struct study s = {.processes = a->processes ? (int)a->processes : cpus_count(),
+                      .only = &a->only};
     struct grids g = {0};
     int rc = a->analysis->bench ? 0 : study_open(&s, &a->outs, e);
     if (rc == 0)
@@ -175,5 +181,6 @@ int cli_analyze(int argc, char **argv)
     else if (rc == 0)
         rc = run(&a, &e);
     strv_free(&a.outs);
+    strv_free(&a.only);
     return rc < 0 ? cli_fail(&e) : 0;
 }

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "bench/outcome.h"
 #include "bench/suite.h"
 #include "cli/cli.h"
@@ -18,7 +19,10 @@ static const char options[] =
     "  -o, --out DIR      results (default: what the suite says); a campaign that is done is not\n"
     "                     run again, so the same command goes on after Ctrl-C or kill -9\n"
     "      --holdout      the hold-out targets too\n"
-    "      --keep         keep what the contenders wrote, not only the results\n"
+    "      --keep-journals  keep the records of Carol's campaigns, too, for carol analyze\n"
+    "      --keep         keep everything that the contenders wrote\n"
+    "      --part I/N     only every Nth campaign, from the Ith on: the others run on other "
+    "machines\n"
     "  -q, --quiet        no progress\n"
     "\n"
     "table DIR: what is done so far, as the tables of the paper\n"
@@ -27,6 +31,7 @@ static const char options[] =
     "      --json         the same for programs\n"
     "      --csv          a line per campaign\n"
     "      --csv-bugs     a line per campaign and bug\n"
+    "      --csv-tables   the tables, one after another\n"
     "      --html FILE    a page with figures; it needs no other file\n"
     "\n"
     "bench/suite/README.md in Carol's sources describes SUITE.ini.\n"
@@ -39,39 +44,64 @@ static int run(const struct suite *s, const struct bench_opts *o, struct err *e)
     int rc = bench_run(s, o, &sum, e);
     if (rc < 0)
         return rc;
-    size_t left = sum.planned - sum.before - sum.done;
-    printf("%zu of %zu campaigns are done, %zu of them now\n", sum.planned - left, sum.planned,
+    size_t left = sum.planned - sum.before - sum.done - sum.elsewhere;
+    printf("%zu of %zu campaigns are done, %zu of them now\n", sum.before + sum.done, sum.planned,
            sum.done);
+    if (sum.elsewhere)
+        printf("%zu are of other parts\n", sum.elsewhere);
     if (left)
         printf("%s: the same command goes on\n", sum.interrupted ? "interrupted" : "some failed");
     printf("results: carol bench table %s\n", s->out);
     return left ? 1 : 0;
 }
 
+/* "2/3" */
+static int parse_part(const char *text, struct bench_opts *o, struct err *e)
+{
+    struct strv words = {0};
+    uint64_t part = 0, parts = 0;
+    strv_split(&words, text, '/');
+    int rc = words.n == 2
+                 ? str_to_u64(words.v[1], "--part", 1, 1000, &parts, e)
+                 : err_usage(e, "--part is I/N, such as 1/2 on one machine and 2/2 on another");
+    rc = rc < 0 ? rc : str_to_u64(words.v[0], "--part", 1, parts, &part, e);
+    strv_free(&words);
+    o->part = (size_t)part;
+    o->parts = (size_t)parts;
+    return rc;
+}
+
 static int verb_run(int argc, char **argv, struct err *e)
 {
-    enum { OPT_HOLDOUT = 256, OPT_KEEP };
+    enum { OPT_HOLDOUT = 256, OPT_KEEP, OPT_JOURNALS, OPT_PART };
     static const struct option longs[] = {{"out", required_argument, NULL, 'o'},
                                           {"holdout", no_argument, NULL, OPT_HOLDOUT},
                                           {"keep", no_argument, NULL, OPT_KEEP},
+                                          {"keep-journals", no_argument, NULL, OPT_JOURNALS},
+                                          {"part", required_argument, NULL, OPT_PART},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {NULL, 0, NULL, 0}};
     struct bench_opts o = {0};
     const char *out = NULL;
     bool holdout = false;
+    int rc = 0;
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "o:q", longs, NULL)) != -1;)
         switch (c) {
         case 'o': out = optarg; break;
         case OPT_HOLDOUT: holdout = true; break;
-        case OPT_KEEP: o.keep = true; break;
+        case OPT_KEEP: o.keep = KEEP_ALL; break;
+        case OPT_JOURNALS: o.keep = KEEP_JOURNALS; break;
+        case OPT_PART: rc = parse_part(optarg, &o, e); break;
         case 'q': log_set_level(LOG_WARN); break;
         default: return err_usage(e, "see 'carol bench --help'");
         }
+    if (rc < 0)
+        return rc;
     if (optind + 1 != argc)
         return err_usage(e, "give one suite: carol bench run SUITE.ini");
     struct suite s;
-    int rc = host_need_files(HOST_FILES_RUN, e);
+    rc = host_need_files(HOST_FILES_RUN, e);
     rc = rc < 0 ? rc : suite_load(&s, argv[optind], out, holdout, e);
     if (rc < 0)
         return rc;
@@ -82,7 +112,7 @@ static int verb_run(int argc, char **argv, struct err *e)
 
 /* --- table --------------------------------------------------------------------------------------- */
 
-enum form { FORM_TEXT = 0, FORM_JSON, FORM_CSV, FORM_CSV_BUGS, FORM_HTML };
+enum form { FORM_TEXT = 0, FORM_JSON, FORM_CSV, FORM_CSV_BUGS, FORM_CSV_TABLES, FORM_HTML };
 
 struct table_args {
     enum form form;
@@ -92,10 +122,11 @@ struct table_args {
 
 static int parse_table(struct table_args *a, int argc, char **argv, struct err *e)
 {
-    enum { OPT_JSON = 256, OPT_CSV, OPT_CSV_BUGS, OPT_HTML, OPT_OF, OPT_MEASURE };
+    enum { OPT_JSON = 256, OPT_CSV, OPT_CSV_BUGS, OPT_CSV_TABLES, OPT_HTML, OPT_OF, OPT_MEASURE };
     static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
                                           {"csv", no_argument, NULL, OPT_CSV},
                                           {"csv-bugs", no_argument, NULL, OPT_CSV_BUGS},
+                                          {"csv-tables", no_argument, NULL, OPT_CSV_TABLES},
                                           {"html", required_argument, NULL, OPT_HTML},
                                           {"of", required_argument, NULL, OPT_OF},
                                           {"measure", required_argument, NULL, OPT_MEASURE},
@@ -107,6 +138,7 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
         case OPT_JSON: a->form = FORM_JSON; break;
         case OPT_CSV: a->form = FORM_CSV; break;
         case OPT_CSV_BUGS: a->form = FORM_CSV_BUGS; break;
+        case OPT_CSV_TABLES: a->form = FORM_CSV_TABLES; break;
         case OPT_HTML:
             a->form = FORM_HTML;
             a->html = optarg;
@@ -154,7 +186,10 @@ static int show(const struct outcome *t, size_t reference, const struct table_ar
     case FORM_HTML: outcome_html(t, reference, a->measure, &b); break;
     default:
         outcome_sheets(t, reference, a->measure, &sheets);
-        sheets_text(&sheets, &b);
+        if (a->form == FORM_CSV_TABLES)
+            sheets_csv(&sheets, &b);
+        else
+            sheets_text(&sheets, &b);
         sheets_free(&sheets);
     }
     if (a->form == FORM_HTML && (rc = fs_write_atomic(a->html, b.p, b.len, e)) < 0)

@@ -8,7 +8,9 @@
 #include "cli/cli.h"
 #include "cli/host.h"
 #include "fuzzer/fuzzer.h"
+#include "target/run.h"
 #include "target/tools.h"
+#include "triage/symbols.h"
 
 #include <getopt.h>
 #include <jansson.h>
@@ -20,8 +22,32 @@ struct diagnosis {
     struct tool_state *fuzzers; /* in the order of fuzzer_names() */
     size_t n_fuzzers;
     struct tool_state families[FAMILY_END];
+    struct tool_state symboliser;
     struct host_list host;
 };
+
+/* Without it defects have no functions and no lines. */
+static void check_symboliser(struct tool_state *s)
+{
+    char *path = symbols_program();
+    struct buf said = BUF_INIT(1 << 16);
+    const char *argv[] = {path, "--version", NULL};
+    struct err e = {0};
+    if (path && run_capture(argv, NULL, 10, &said, &e) == 0) {
+        const char *mark = "LLVM version ", *at = said.p ? strstr(said.p, mark) : NULL;
+        s->ok = true;
+        if (at)
+            s->version = str_fmt("%.*s", (int)strcspn(at + strlen(mark), " \n"), at + strlen(mark));
+    } else {
+        s->why = path
+                     ? str_fmt("%s does not start: %s", path, e.msg)
+                     : xstrdup("llvm-symbolizer is not installed: carol triage tells crashes apart "
+                               "by addresses, not by functions and lines");
+        s->fix = xstrdup("sudo apt-get install llvm-19");
+    }
+    buf_free(&said);
+    free(path);
+}
 
 static void diagnose(struct diagnosis *d)
 {
@@ -33,6 +59,7 @@ static void diagnose(struct diagnosis *d)
         fuzzer_diagnose(names[i], &d->fuzzers[i]);
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         tools_check_family((enum family)f, &d->families[f]);
+    check_symboliser(&d->symboliser);
     host_check(&d->host);
 }
 
@@ -43,6 +70,7 @@ static void diagnosis_free(struct diagnosis *d)
     free(d->fuzzers);
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         tool_state_free(&d->families[f]);
+    tool_state_free(&d->symboliser);
     host_list_free(&d->host);
 }
 
@@ -97,6 +125,8 @@ static void print_json(const struct diagnosis *d)
     json_object_set_new(all, "schema", json_integer(1));
     json_object_set_new(all, "fuzzers", fuzzers);
     json_object_set_new(all, "families", families);
+    json_object_set_new(all, "triage",
+                        json_pack("{s:o}", "llvm-symbolizer", json_of_state(&d->symboliser)));
     json_object_set_new(all, "host", json_of_host(&d->host));
     json_dumpf(all, stdout, JSON_INDENT(1));
     printf("\n");
@@ -105,10 +135,10 @@ static void print_json(const struct diagnosis *d)
 
 static void print_state(const char *name, const struct tool_state *s)
 {
-    printf("  %-13s %-8s %s\n", name, s->ok ? "ok" : "missing",
+    printf("  %-15s %-8s %s\n", name, s->ok ? "ok" : "missing",
            s->ok ? s->version ? s->version : "" : s->why);
     if (s->fix)
-        printf("  %-13s %-8s fix: %s\n", "", "", s->fix);
+        printf("  %-15s %-8s fix: %s\n", "", "", s->fix);
 }
 
 static void print_text(const struct diagnosis *d)
@@ -121,12 +151,14 @@ static void print_text(const struct diagnosis *d)
     printf("families that 'carol build' can make\n");
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         print_state(family_name((enum family)f), &d->families[f]);
+    printf("what 'carol triage' uses\n");
+    print_state("llvm-symbolizer", &d->symboliser);
     printf("this host\n");
     for (size_t i = 0; i < d->host.n; i++) {
         const struct host_item *h = &d->host.v[i];
-        printf("  %-13s %-8s %s\n", h->id, h->ok ? "ok" : "hurts", h->what);
+        printf("  %-15s %-8s %s\n", h->id, h->ok ? "ok" : "hurts", h->what);
         if (h->fix)
-            printf("  %-13s %-8s fix: %s\n", "", "", h->fix);
+            printf("  %-15s %-8s fix: %s\n", "", "", h->fix);
     }
     if (!any_fuzzer(d))
         printf("No fuzzer can run here yet.\n");

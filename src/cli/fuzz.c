@@ -13,8 +13,10 @@
 #include "cli/screen.h"
 #include "cli/serve.h"
 #include "cli/triage.h"
+#include "journal/metrics.h"
 #include "sched/sched.h"
 #include "target/manifest.h"
+#include "triage/hook.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -26,9 +28,9 @@ static const char epilogue[] =
     "\nExit: 0 ended (also by Ctrl-C), 1 a crash under --stop-on-crash or the defects of\n"
     "--stop-on-defect, 2 wrong usage, 3 something is missing here.\n";
 
-/* At the end of a campaign a person waits: hangs, which take ten time limits each, are left for `carol triage`
- * beyond these. */
-#define LAST_HANGS 3
+/* At the end of a campaign a person waits: hangs, which take ten time limits each, have a tenth of what it lasted, and at
+ * least this; the others are left for `carol triage`. */
+#define LAST_HANGS_NS (30 * NS_PER_S)
 #define LAST_MINIMISE_NS (5 * NS_PER_S)
 
 static int print_sched_help(const char *scheduler, struct err *e)
@@ -43,6 +45,14 @@ static int print_sched_help(const char *scheduler, struct err *e)
 
 static int check(const struct settings *o, struct err *e)
 {
+    if ((o->exec || o->webhook) && o->no_triage)
+        return err_usage(e,
+                         "--%s is told of defects, and --no-triage looks for none: leave one of "
+                         "them out",
+                         o->exec ? "exec" : "webhook");
+    int rc = hook_check(&(struct hook_opts){.url = o->webhook}, e);
+    if (rc < 0)
+        return rc;
     if (!o->out)
         return err_usage(e, "where shall the campaign live? Give a new directory with -o");
     if (o->resume)
@@ -74,27 +84,38 @@ static int take_signals(struct loop *l, struct campaign *c, struct err *e)
     return rc;
 }
 
-static void last_words(const struct campaign *c, const char *out)
+static void last_numbers(const struct status *st, const char *reason)
 {
-    const struct tally *t = campaign_tally(c);
-    const struct gauges *g = campaign_gauges(c);
     printf("\n%s after %lld s: %llu turns, %llu executions\n"
-           "%u of %u edges (%u from the seeds), %llu seeds, %llu crashes, %llu hangs\n\n",
-           campaign_end_reason(c), (long long)(campaign_elapsed(c) / NS_PER_S),
-           (unsigned long long)t->turns, (unsigned long long)t->execs, t->edges, t->edges_total,
-           t->seed_edges, (unsigned long long)g->seeds, (unsigned long long)g->crashes,
-           (unsigned long long)g->hangs);
+           "%llu of %llu edges (%llu from the seeds), %llu seeds, %llu crashes, %llu hangs\n\n",
+           reason, (long long)(st->gauges.elapsed_ns / NS_PER_S), metric_total(st, "turns"),
+           metric_total(st, "execs"), metric_total(st, "edges"), metric_total(st, "edges_total"),
+           metric_total(st, "seed_edges"), metric_total(st, "seeds"), metric_total(st, "crashes"),
+           metric_total(st, "hangs"));
     printf("  %-10s %6s %12s %12s %16s %8s\n", "fuzzer", "turns", "first edges", "executions",
            "imports taken", "crashes");
-    for (int a = 0; a < t->n_arms; a++)
-        printf("  %-10s %6llu %12llu %12llu %9llu/%-6llu %8llu%s%s\n", t->arm[a].name,
-               (unsigned long long)t->arm[a].turns, (unsigned long long)t->arm[a].first_edges,
-               (unsigned long long)t->arm[a].execs, (unsigned long long)t->arm[a].taken,
-               (unsigned long long)t->arm[a].offered, (unsigned long long)t->arm[a].crashes,
-               gauge_dropped(g, a) ? "  dropped: " : "", g->why[a]);
+    for (int a = 0; a < st->tally.n_arms; a++)
+        printf("  %-10s %6llu %12llu %12llu %9llu/%-6llu %8llu%s%s\n", st->tally.arm[a].name,
+               metric_count(st, METRIC_FUZZER, "turns", a),
+               metric_count(st, METRIC_FUZZER, "first_edges", a),
+               metric_count(st, METRIC_FUZZER, "execs", a),
+               metric_count(st, METRIC_FUZZER, "taken", a),
+               metric_count(st, METRIC_FUZZER, "offered", a),
+               metric_count(st, METRIC_FUZZER, "crashes", a),
+               gauge_dropped(&st->gauges, a) ? "  dropped: " : "", st->gauges.why[a]);
     printf("\n");
+}
+
+static void last_words(const struct campaign *c, const char *out)
+{
+    struct status *st = xmalloc(sizeof *st);
+    campaign_status(c, st);
+    gauge_clock(&st->gauges, campaign_elapsed(c));
+    last_numbers(st, campaign_end_reason(c));
+    bool crashed = st->gauges.crashes > 0;
+    free(st);
     char *word = str_shell(out);
-    if (g->crashes)
+    if (crashed)
         printf("crashing inputs: %s/crashes\n", out);
     bool used = strcmp(campaign_end_reason(c), "budget used") == 0;
     printf("state:           carol status %s\ngo on:           carol fuzz --resume %s%s\n", word,
@@ -132,29 +153,32 @@ static int check_args(const struct settings *o, struct err *e)
 /* The state as the campaign itself knows it: what is in its record, without reading that. */
 static int status_now(void *arg, struct status *st, struct err *e)
 {
-    const struct campaign *c = *(struct campaign **)arg;
-    (void)e;
-    *st = (struct status){
-        .state = "running", .tally = *campaign_tally(c), .gauges = *campaign_gauges(c)};
-    return 0;
+    struct campaign *c = *(struct campaign **)arg;
+    int rc = campaign_look_at_triage(c, e);
+    if (rc == 0)
+        campaign_status(c, st);
+    return rc;
+}
+
+static int64_t last_hangs_ns(int64_t elapsed_ns)
+{
+    return elapsed_ns / 10 > LAST_HANGS_NS ? elapsed_ns / 10 : LAST_HANGS_NS;
 }
 
 /* The campaign is closed and safe: whatever goes wrong here is only said. */
-static void finish_triage(const char *out, int jobs, bool quiet)
+static void finish_triage(const struct triage_args *a)
 {
     struct triaged t;
     struct err e = {0};
-    struct triage_args a = {.out = out,
-                            .jobs = jobs,
-                            .minimise_ns = LAST_MINIMISE_NS,
-                            .hangs_max = LAST_HANGS,
-                            .quiet = quiet};
     printf("\n");
     fflush(stdout);
-    if (triage_campaign(&t, &a, &e) < 0)
-        log_warn("the crashes could not be triaged: %s", e.msg);
-    else
+    int rc = triage_campaign(&t, a, &e);
+    if (rc == 0) {
         triage_print(&t, false);
+        rc = triage_hooks(&t, a, &e);
+    }
+    if (rc < 0)
+        log_warn("the crashes could not be triaged: %s", e.msg);
     triaged_close(&t);
     fflush(stdout);
 }
@@ -165,8 +189,14 @@ static int run(struct settings *o, struct err *e)
     struct campaign *c = NULL;
     struct web *web = NULL;
     char *out = xstrdup(o->out);
-    bool stop_on_crash = o->stop_on_crash, quiet = o->quiet, triage = false;
-    int jobs = 1;
+    char *exec = o->exec ? xstrdup(o->exec) : NULL,
+         *webhook = o->webhook ? xstrdup(o->webhook) : NULL;
+    bool stop_on_crash = o->stop_on_crash, triage = false;
+    struct triage_args last = {.out = out,
+                               .minimise_ns = LAST_MINIMISE_NS,
+                               .quiet = o->quiet,
+                               .exec = exec,
+                               .webhook = webhook};
     struct screen *screen = screen_new(STDOUT_FILENO, o->quiet);
     int rc = real_open(&r, o, e), code = 0;
     if (rc == 0 && o->web) { /* before anything is begun: the port may be taken */
@@ -199,7 +229,8 @@ static int run(struct settings *o, struct err *e)
         if (rc == 0 || campaign_tally(c)->turns)
             last_words(c, out);
         code = rc == 0 && ((stop_on_crash && campaign_found_crash(c)) || campaign_found_defects(c));
-        jobs = campaign_settings(c)->jobs;
+        last.jobs = campaign_settings(c)->jobs;
+        last.hangs_ns = last_hangs_ns(campaign_elapsed(c));
         const struct gauges *g = campaign_gauges(c);
         triage = rc == 0 && (g->crashes || g->hangs) && !campaign_cut_off(c) &&
                  !campaign_settings(c)->no_triage;
@@ -209,8 +240,10 @@ static int run(struct settings *o, struct err *e)
     screen_free(screen);
     real_close(&r);
     if (triage)
-        finish_triage(out, jobs, quiet);
+        finish_triage(&last);
     free(out);
+    free(exec);
+    free(webhook);
     return rc < 0 ? rc : code;
 }
 

@@ -1,4 +1,4 @@
-/* screen: draws the tally and the gauges.  Computes nothing of its own but rates for the eye. */
+/* screen: draws the tally and the gauges.  The numbers are those of journal/metrics.h. */
 #include "cli/screen.h"
 
 #include "base/buf.h"
@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "cli/term.h"
+#include "journal/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,21 +15,12 @@
 
 #define NOTES 5
 
-#define MOMENTS 16
 #define SLOTS_IN_LINE 8
-
-struct moment {
-    uint64_t execs;
-    int64_t ns; /* campaign time */
-};
 
 struct screen {
     int fd;
     bool tty, quiet, drawn;
     int64_t last_line;
-    struct moment moment[MOMENTS]; /* when executions became known, a ring */
-    uint64_t moments;              /* the latest is this one */
-    double rate;
     char note[NOTES][256];
     int n_notes;
     const char *url; /* of the live page; NULL: none */
@@ -84,31 +76,29 @@ static void sparkline(const struct tally *t, int64_t now, struct buf *b)
     }
 }
 
-/* Executions become known in lumps, when a turn completes: over several of them. */
-static void update_rate(struct screen *s, const struct tally *t, int64_t now)
+static double rate(const struct status *st, const char *name)
 {
-    const struct moment *last = &s->moment[s->moments % MOMENTS];
-    if (t->execs == last->execs || now <= last->ns)
-        return;
-    s->moment[++s->moments % MOMENTS] = (struct moment){t->execs, now};
-    const struct moment *first = &s->moment[s->moments < MOMENTS ? 0 : (s->moments + 1) % MOMENTS];
-    s->rate = (double)(t->execs - first->execs) / ((double)(now - first->ns) / 1e9);
+    return metric_value(st, METRIC_CAMPAIGN, name, 0);
 }
 
-static void draw_arms(const struct tally *t, const struct gauges *g, struct buf *b)
+static void draw_arms(const struct status *st, struct buf *b)
 {
     buf_str(
         b, "  fuzzer     turns  share  first edges  last reward  imports taken/offered  crashes\n");
-    for (int a = 0; a < t->n_arms; a++) {
-        const struct tally_arm *x = &t->arm[a];
-        if (gauge_dropped(g, a)) {
-            buf_printf(b, "  %-10s dropped: %.60s\n", x->name, g->why[a]);
+    for (int a = 0; a < st->tally.n_arms; a++) {
+        const char *name = st->tally.arm[a].name;
+        if (gauge_dropped(&st->gauges, a)) {
+            buf_printf(b, "  %-10s dropped: %.60s\n", name, st->gauges.why[a]);
             continue;
         }
-        buf_printf(b, "  %-10s %5llu  %4.0f%%  %11llu  %11.3f  %13llu/%-8llu %7llu\n", x->name,
-                   (unsigned long long)x->turns, 100 * tally_share(t, a),
-                   (unsigned long long)x->first_edges, x->last_reward, (unsigned long long)x->taken,
-                   (unsigned long long)x->offered, (unsigned long long)x->crashes);
+        buf_printf(b, "  %-10s %5llu  %4.0f%%  %11llu  %11.3f  %13llu/%-8llu %7llu\n", name,
+                   metric_count(st, METRIC_FUZZER, "turns", a),
+                   100 * metric_value(st, METRIC_FUZZER, "share", a),
+                   metric_count(st, METRIC_FUZZER, "first_edges", a),
+                   metric_value(st, METRIC_FUZZER, "last_reward", a),
+                   metric_count(st, METRIC_FUZZER, "taken", a),
+                   metric_count(st, METRIC_FUZZER, "offered", a),
+                   metric_count(st, METRIC_FUZZER, "crashes", a));
     }
 }
 
@@ -143,32 +133,38 @@ static void put_lines(struct screen *s, const struct buf *lines)
     buf_free(&out);
 }
 
-static void draw_screen(struct screen *s, const struct campaign *c, const struct tally *t,
-                        int64_t now)
+static void draw_numbers(const struct status *st, struct buf *b)
 {
-    const struct gauges *g = campaign_gauges(c);
+    const struct gauges *g = &st->gauges;
+    buf_printf(b, "  executions %llu   %.0f/s now   %.0f/s since the start\n",
+               metric_total(st, "execs"), rate(st, "execs_per_s_recent"), rate(st, "execs_per_s"));
+    buf_printf(b, "  store      %llu seeds   %llu crashes   %llu hangs\n",
+               metric_total(st, "seeds"), metric_total(st, "crashes"), metric_total(st, "hangs"));
+    if (g->crashes && g->defects)
+        buf_printf(b, "  defects    %llu   %s%s\n", metric_total(st, "distinct_defects"),
+                   *g->last_defect ? "last: " : "", g->last_defect);
+}
+
+static void draw_screen(struct screen *s, const struct campaign *c, const struct status *st)
+{
+    const struct tally *t = &st->tally;
     struct buf b = BUF_INIT(1 << 16);
     char clock[32], budget[32] = "no end", quiet[32];
-    clock_text(now, clock, sizeof clock);
+    clock_text(st->gauges.elapsed_ns, clock, sizeof clock);
     if (t->budget_ns)
         clock_text(t->budget_ns, budget, sizeof budget);
     clock_text(campaign_quiet(c), quiet, sizeof quiet);
     buf_printf(&b, "carol  %s of %s   Ctrl-C ends it cleanly\n\n", clock, budget);
-    buf_printf(&b, "  coverage   %u of %u edges   ", t->edges, t->edges_total);
-    sparkline(t, now, &b);
+    buf_printf(&b, "  coverage   %llu of %llu edges   ", metric_total(st, "edges"),
+               metric_total(st, "edges_total"));
+    sparkline(t, st->gauges.elapsed_ns, &b);
     buf_printf(&b, "\n  last new   %s ago\n", quiet);
-    buf_printf(&b, "  executions %llu   %.0f/s\n", (unsigned long long)t->execs, s->rate);
-    buf_printf(&b, "  store      %llu seeds   %llu crashes   %llu hangs\n",
-               (unsigned long long)g->seeds, (unsigned long long)g->crashes,
-               (unsigned long long)g->hangs);
-    if (g->crashes && g->defects)
-        buf_printf(&b, "  defects    %llu   %s%s\n", (unsigned long long)g->defects,
-                   *g->last_defect ? "last: " : "", g->last_defect);
+    draw_numbers(st, &b);
     draw_slots(c, t, &b);
     if (s->url)
         buf_printf(&b, "  live page  %s\n", s->url);
     buf_str(&b, "\n");
-    draw_arms(t, g, &b);
+    draw_arms(st, &b);
     buf_str(&b, "\n");
     for (int i = 0; i < s->n_notes; i++)
         buf_printf(&b, "%s\n", s->note[i]);
@@ -185,25 +181,25 @@ static int64_t line_every(int64_t now)
 }
 
 /* Until a turn completes there is nothing to count, and with turns of minutes that takes minutes. */
-static void draw_line(struct screen *s, const struct campaign *c, const struct tally *t,
-                      int64_t now)
+static void draw_line(const struct screen *s, const struct campaign *c, const struct status *st)
 {
-    const struct gauges *g = campaign_gauges(c);
+    const struct tally *t = &st->tally;
+    int n_slots = st->gauges.n_slots;
     struct buf b = BUF_INIT(1 << 16);
-    buf_printf(&b, "%6llds  edges %u  seeds %llu  crashes %llu  defects %llu  turns %llu",
-               (long long)(now / NS_PER_S), t->edges, (unsigned long long)g->seeds,
-               (unsigned long long)g->crashes, (unsigned long long)g->defects,
-               (unsigned long long)t->turns);
+    buf_printf(&b, "%6llds  edges %llu  seeds %llu  crashes %llu  defects %llu  turns %llu",
+               (long long)(st->gauges.elapsed_ns / NS_PER_S), metric_total(st, "edges"),
+               metric_total(st, "seeds"), metric_total(st, "crashes"),
+               metric_total(st, "distinct_defects"), metric_total(st, "turns"));
     if (t->turns)
-        buf_printf(&b, "  %.0f execs/s\n", s->rate);
+        buf_printf(&b, "  %.0f execs/s\n", rate(st, "execs_per_s_recent"));
     else
         buf_str(&b, "  the first are running: ");
-    for (int i = 0; !t->turns && i < g->n_slots && i < SLOTS_IN_LINE; i++) {
+    for (int i = 0; !t->turns && i < n_slots && i < SLOTS_IN_LINE; i++) {
         int arm = campaign_slot_arm(c, i, &(bool){false});
         buf_printf(&b, "%s%s", i ? ", " : "", arm < 0 ? "-" : t->arm[arm].name);
     }
     if (!t->turns)
-        buf_str(&b, g->n_slots > SLOTS_IN_LINE ? ", ...\n" : "\n");
+        buf_str(&b, n_slots > SLOTS_IN_LINE ? ", ...\n" : "\n");
     dprintf(s->fd, "%s", b.p);
     buf_free(&b);
 }
@@ -211,17 +207,18 @@ static void draw_line(struct screen *s, const struct campaign *c, const struct t
 void screen_draw(void *screen, const struct campaign *c)
 {
     struct screen *s = screen;
-    const struct tally *t = campaign_tally(c);
-    int64_t now = campaign_elapsed(c);
-    update_rate(s, t, now);
-    if (s->quiet)
+    int64_t now = campaign_gauges(c)->elapsed_ns;
+    bool due = s->tty || now - s->last_line >= line_every(now);
+    if (s->quiet || !due)
         return;
-    if (s->tty) {
-        draw_screen(s, c, t, now);
-    } else if (now - s->last_line >= line_every(now)) {
-        draw_line(s, c, t, now);
-        s->last_line = now;
-    }
+    struct status *st = xmalloc(sizeof *st);
+    campaign_status(c, st);
+    if (s->tty)
+        draw_screen(s, c, st);
+    else
+        draw_line(s, c, st);
+    s->last_line = now;
+    free(st);
 }
 
 void screen_free(struct screen *s)

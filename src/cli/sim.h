@@ -3,7 +3,7 @@
 #define CAROL_CLI_SIM_H
 
 #include "sim/batch.h"
-#include "sim/numbers.h"
+#include "stats/estimate.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "proc/loop.h"
+#include "stats/twosample.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,8 +177,8 @@ static void print_finds(const struct sim_answer *a, const struct row *rows)
         printf("%-24s %9.1f +-%-6.1f %7.2f +-%-5.2f   %*s%+9.1f +-%-6.1f %+8.2f +-%-5.2f %5.2f "
                "%5.2f\n",
                r->name, ed.mean, ed.half, b.mean, b.half, (int)strlen(ref->name) + 23, "", de.mean,
-               de.half, db.mean, db.half, numbers_a12(r->edges, ref->edges, n),
-               numbers_a12(r->bugs, ref->bugs, n));
+               de.half, db.mean, db.half, stats_a12(r->edges, n, ref->edges, n),
+               stats_a12(r->bugs, n, ref->bugs, n));
     }
 }
 
@@ -295,8 +296,8 @@ static json_t *against_json(const struct row *r, const struct row *ref, size_t n
     return json_pack("{s:s,s:o,s:o,s:f,s:f}", "scheduler", ref->name, "edges",
                      sim_estimate_json(estimate_paired(r->edges, ref->edges, n)), "bugs",
                      sim_estimate_json(estimate_paired(r->bugs, ref->bugs, n)), "a12_edges",
-                     numbers_a12(r->edges, ref->edges, n), "a12_bugs",
-                     numbers_a12(r->bugs, ref->bugs, n));
+                     stats_a12(r->edges, n, ref->edges, n), "a12_bugs",
+                     stats_a12(r->bugs, n, ref->bugs, n));
 }
 
 static json_t *row_json(const struct sim_answer *a, const struct row *r, const struct row *ref)

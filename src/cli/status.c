@@ -1,8 +1,7 @@
 /* status: `carol status`: the state of a campaign, for people and for programs. */
 #include "cli/cli.h"
 
-#include "journal/json.h"
-#include "journal/status.h"
+#include "journal/metrics.h"
 #include "triage/defect.h"
 #include "triage/state.h"
 
@@ -41,12 +40,18 @@ static void print_slots(const struct gauges *g)
             100 * (double)all.eval_ns / (double)all.wall_ns);
 }
 
-static void print_defects(const struct defects *d)
+static double number(const struct status *st, const char *name)
+{
+    return metric_value(st, METRIC_CAMPAIGN, name, 0);
+}
+
+static void print_defects(const struct status *st, const struct defects *d)
 {
     if (!d->rows && !d->waiting)
         return;
-    printf("\n%zu distinct defects, %zu confirmed; %llu crashes and hangs not looked into yet\n",
-           d->n, d->confirmed, (unsigned long long)d->waiting);
+    printf("\n%llu distinct defects, %llu confirmed; %llu crashes and hangs not looked into yet\n",
+           metric_total(st, "distinct_defects"), metric_total(st, "confirmed_defects"),
+           metric_total(st, "untriaged"));
     for (size_t i = 0; i < d->n; i++)
         printf("  %s  %-8s %s in %s, by %s after %.0f s, %llu inputs\n", d->v[i].id,
                defect_class(&d->v[i]), d->v[i].fault,
@@ -54,46 +59,50 @@ static void print_defects(const struct defects *d)
                seconds(d->v[i].first_seen_ns), (unsigned long long)d->v[i].inputs);
 }
 
-static void print_text(const struct status *st, const struct defects *d)
+static void print_campaign(const struct status *st)
 {
-    const struct tally *t = &st->tally;
-    const struct gauges *g = &st->gauges;
-    printf("%s%s, %.0f s", st->simulated ? "simulated, " : "", st->state, seconds(g->elapsed_ns));
-    if (t->budget_ns)
-        printf(" of %.0f s", seconds(t->budget_ns));
-    printf("\n%u of %u edges (%u from the seeds), %llu seeds, %llu crashes, %llu hangs\n%llu "
-           "turns, %llu "
-           "executions; last new edge at %.0f s\n\n",
-           t->edges, t->edges_total, t->seed_edges, (unsigned long long)g->seeds,
-           (unsigned long long)g->crashes, (unsigned long long)g->hangs,
-           (unsigned long long)t->turns, (unsigned long long)t->execs, seconds(t->last_new_ns));
-    if (t->no_predecessor)
+    printf("%s%s, %.0f s", st->simulated ? "simulated, " : "", st->state, number(st, "elapsed_s"));
+    if (st->tally.budget_ns)
+        printf(" of %.0f s", number(st, "budget_s"));
+    printf("\n%llu of %llu edges (%llu from the seeds), %llu seeds, %llu crashes, %llu hangs\n",
+           metric_total(st, "edges"), metric_total(st, "edges_total"),
+           metric_total(st, "seed_edges"), metric_total(st, "seeds"), metric_total(st, "crashes"),
+           metric_total(st, "hangs"));
+    printf(
+        "%llu turns, %llu executions, %.0f/s lately and %.0f/s since the start; last new edge at "
+        "%.0f s\n\n",
+        metric_total(st, "turns"), metric_total(st, "execs"), number(st, "execs_per_s_recent"),
+        number(st, "execs_per_s"), number(st, "last_new_s"));
+    if (st->tally.no_predecessor)
         printf("%llu new edges had no known predecessor and earned nothing\n\n",
-               (unsigned long long)t->no_predecessor);
-    printf("%-10s %6s %9s %8s %6s %12s %12s %16s %8s\n", "fuzzer", "turns", "active s", "start s",
-           "share", "first edges", "last reward", "imports taken", "crashes");
-    for (int i = 0; i < t->n_arms; i++) {
-        const struct tally_arm *a = &t->arm[i];
-        bool dropped = gauge_dropped(g, i);
-        printf("%-10s %6llu %9.1f %8.1f %5.0f%% %12llu %12.3f %9llu/%-6llu %8llu%s%s\n", a->name,
-               (unsigned long long)a->turns, seconds(a->active_ns), seconds(a->startup_ns),
-               100 * tally_share(t, i), (unsigned long long)a->first_edges, a->last_reward,
-               (unsigned long long)a->taken, (unsigned long long)a->offered,
-               (unsigned long long)a->crashes, dropped ? "  dropped: " : "", g->why[i]);
-    }
-    print_slots(g);
-    print_defects(d);
+               metric_total(st, "no_predecessor"));
 }
 
-/* Of the same record, a moment later. */
-static int load_defects(struct defects *d, const char *out, struct err *e)
+static void print_fuzzer(const struct status *st, int i)
 {
-    struct store *s = NULL;
-    int rc = store_open(&s, out, STORE_READ, e);
-    if (rc == 0)
-        rc = defects_load(d, s, e);
-    store_close(s);
-    return rc;
+    bool dropped = gauge_dropped(&st->gauges, i);
+    printf("%-10s %6llu %9.1f %8.1f %5.0f%% %12llu %12.3f %9llu/%-6llu %8llu%s%s\n",
+           st->tally.arm[i].name, metric_count(st, METRIC_FUZZER, "turns", i),
+           metric_value(st, METRIC_FUZZER, "active_s", i),
+           metric_value(st, METRIC_FUZZER, "startup_s", i),
+           100 * metric_value(st, METRIC_FUZZER, "share", i),
+           metric_count(st, METRIC_FUZZER, "first_edges", i),
+           metric_value(st, METRIC_FUZZER, "last_reward", i),
+           metric_count(st, METRIC_FUZZER, "taken", i),
+           metric_count(st, METRIC_FUZZER, "offered", i),
+           metric_count(st, METRIC_FUZZER, "crashes", i), dropped ? "  dropped: " : "",
+           st->gauges.why[i]);
+}
+
+static void print_text(const struct status *st, const struct defects *d)
+{
+    print_campaign(st);
+    printf("%-10s %6s %9s %8s %6s %12s %12s %16s %8s\n", "fuzzer", "turns", "active s", "start s",
+           "share", "first edges", "last reward", "imports taken", "crashes");
+    for (int i = 0; i < st->tally.n_arms; i++)
+        print_fuzzer(st, i);
+    print_slots(&st->gauges);
+    print_defects(st, d);
 }
 
 int cli_campaign_arg(const char *verb, const char *options, int argc, char **argv, bool *json,
@@ -120,15 +129,13 @@ int cli_status(int argc, char **argv)
     bool json = false;
     const char *out = NULL;
     struct err e = {0};
-    struct status st;
+    struct status st = {0};
     struct defects d = {0};
     int rc = cli_campaign_arg("status", help, argc, argv, &json, &out, &e);
     if (rc == 1)
         return 0;
     if (rc == 0)
-        rc = status_load(&st, out, &e);
-    if (rc == 0)
-        rc = load_defects(&d, out, &e);
+        rc = state_update(&st, &d, out, &e);
     if (rc < 0)
         return cli_fail(&e);
     if (json)

@@ -1,4 +1,4 @@
-/* triage: `carol triage`: options, the table, bundles, hooks and the exit code.  The work is in triage_run.c. */
+/* triage: `carol triage`: options, the table, bundles and the exit code.  The work is in triage_run.c. */
 #include "cli/triage.h"
 
 #include "base/die.h"
@@ -8,16 +8,12 @@
 #include "cli/host.h"
 #include "proc/cpus.h"
 #include "target/run.h"
+#include "triage/hook.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const char help[] =
     "  -j, --jobs N             inputs run at the same time (default: one per core)\n"
@@ -32,6 +28,7 @@ static const char help[] =
     "      --exec CMD           run for each defect that is new since the last time, by sh; its "
     "JSON is\n"
     "                           on standard input, its folder in $CAROL_DEFECT_DIR\n"
+    "      --webhook URL        send each of these there, as JSON by POST (needs curl)\n"
     "      --json               defects.json on standard output, for programs (schema 1)\n"
     "  -q, --quiet              no progress\n"
     "\nWrites OUT/triage: a folder per defect (report.md, inputs, stack.txt), defects.json, "
@@ -46,7 +43,16 @@ static int parse_fail_on(const char *text, enum fail_on *out, struct err *e)
 
 static int parse(struct triage_args *a, int argc, char **argv, struct err *e)
 {
-    enum { OPT_TIME = 256, OPT_BASELINE, OPT_FAIL, OPT_PUBLIC, OPT_BUNDLE, OPT_EXEC, OPT_JSON };
+    enum {
+        OPT_TIME = 256,
+        OPT_BASELINE,
+        OPT_FAIL,
+        OPT_PUBLIC,
+        OPT_BUNDLE,
+        OPT_EXEC,
+        OPT_WEBHOOK,
+        OPT_JSON
+    };
     static const struct option longs[] = {{"jobs", required_argument, NULL, 'j'},
                                           {"build", required_argument, NULL, 'b'},
                                           {"minimise-time", required_argument, NULL, OPT_TIME},
@@ -55,6 +61,7 @@ static int parse(struct triage_args *a, int argc, char **argv, struct err *e)
                                           {"public", no_argument, NULL, OPT_PUBLIC},
                                           {"bundle", required_argument, NULL, OPT_BUNDLE},
                                           {"exec", required_argument, NULL, OPT_EXEC},
+                                          {"webhook", required_argument, NULL, OPT_WEBHOOK},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"help", no_argument, NULL, 'h'},
@@ -75,6 +82,7 @@ static int parse(struct triage_args *a, int argc, char **argv, struct err *e)
         case OPT_PUBLIC: a->public = true; break;
         case OPT_BUNDLE: a->bundle = optarg; break;
         case OPT_EXEC: a->exec = optarg; break;
+        case OPT_WEBHOOK: a->webhook = optarg; break;
         case OPT_JSON: a->json = true; break;
         case 'q': a->quiet = true; break;
         case 'h': return 1;
@@ -87,7 +95,7 @@ static int parse(struct triage_args *a, int argc, char **argv, struct err *e)
     return rc;
 }
 
-/* --- bundles and hooks -------------------------------------------------------------------------- */
+/* --- bundles ------------------------------------------------------------------------------------ */
 
 static int pack(const struct triaged *t, const char *file, struct err *e)
 {
@@ -95,75 +103,21 @@ static int pack(const struct triaged *t, const char *file, struct err *e)
     struct buf said = BUF_INIT(1 << 16);
     if (!tar)
         return err_env(e, "--bundle needs tar, which is not installed: sudo apt-get install tar");
-    const char *argv[] = {
-        tar,    "-czf", file, "--exclude=.run-*", "--transform=s,^\\.,carol-triage,", "-C",
-        t->dir, ".",    NULL};
+    const char *argv[] = {tar,
+                          "-czf",
+                          file,
+                          "--exclude=./.run-*",
+                          "--exclude=./" OUTPUT_EARLIER,
+                          "--transform=s,^\\.,carol-triage,",
+                          "-C",
+                          t->dir,
+                          ".",
+                          NULL};
     int rc = run_capture(argv, NULL, 600, &said, e);
     if (rc < 0)
         err_wrap(e, "--bundle: cannot write %s (%.200s)", file, said.p ? said.p : "");
     buf_free(&said);
     free(tar);
-    return rc;
-}
-
-static void call_hook(const char *command, const struct triaged *t, const char *id, json_t *json)
-{
-    char *text = json_dumps(json, JSON_INDENT(1)), *dir = fs_join(t->dir, id);
-    int in[2];
-    if (!text || pipe(in) < 0) {
-        free(text);
-        free(dir);
-        return;
-    }
-    pid_t pid = fork();
-    if (pid == 0) {
-        signal(SIGPIPE, SIG_DFL); /* triage_campaign ignores it */
-        dup2(in[0], STDIN_FILENO);
-        close(in[0]);
-        close(in[1]);
-        setenv("CAROL_DEFECT_ID", id, 1);
-        setenv("CAROL_DEFECT_DIR", dir, 1);
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    close(in[0]);
-    if (pid > 0) {
-        int rc = fs_write_fd(in[1], text, strlen(text), NULL), status = 0;
-        (void)rc; /* a command need not read it */
-        close(in[1]);
-        waitpid(pid, &status, 0);
-        if (status)
-            log_warn("--exec: the command ended with status %d for defect %s", WEXITSTATUS(status),
-                     id);
-    } else {
-        close(in[1]);
-    }
-    free(text);
-    free(dir);
-}
-
-/* Each defect once, however often triage runs. */
-static int call_hooks(struct triaged *t, const char *command, struct err *e)
-{
-    json_t *all = output_json(&t->out);
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < t->d.n; i++) {
-        const struct defect *d = &t->d.v[i];
-        char *key = str_fmt("triage.told.%s", d->id), *told = NULL;
-        json_t *list = json_object_get(all, d->confirmed ? "defects" : "unconfirmed"), *x;
-        size_t k;
-        rc = store_get(t->store, key, &told, e);
-        json_array_foreach(list, k,
-                           x) if (rc == 0 && !told && !d->known &&
-                                  strcmp(json_string_value(json_object_get(x, "id")), d->id) == 0)
-        {
-            rc = store_put(t->store, &(struct store_fact){key, "1"}, 1, e);
-            call_hook(command, t, d->id, x);
-        }
-        free(key);
-        free(told);
-    }
-    json_decref(all);
     return rc;
 }
 
@@ -181,8 +135,8 @@ static int triage(const struct triage_args *a, struct err *e)
 {
     struct triaged t;
     int rc = triage_campaign(&t, a, e), code = 0;
-    if (rc == 0 && a->exec)
-        rc = call_hooks(&t, a->exec, e);
+    if (rc == 0)
+        rc = triage_hooks(&t, a, e);
     if (rc == 0 && a->bundle)
         rc = pack(&t, a->bundle, e);
     if (rc == 0 && a->json) {
@@ -203,7 +157,7 @@ int cli_triage(int argc, char **argv)
 {
     struct err e = {0};
     struct triage_args a = {
-        .jobs = cpus_count(), .minimise_ns = 10 * INT64_C(1000000000), .hangs_max = -1};
+        .jobs = cpus_count(), .minimise_ns = 10 * INT64_C(1000000000), .hangs_ns = -1};
     int rc = parse(&a, argc, argv, &e);
     if (rc == 1) {
         strv_free(&a.baseline);
@@ -211,6 +165,8 @@ int cli_triage(int argc, char **argv)
     }
     if (rc == 0)
         rc = host_need_files(HOST_FILES_RUN + HOST_FILES_WORKER * (unsigned)a.jobs, &e);
+    if (rc == 0)
+        rc = hook_check(&(struct hook_opts){.command = a.exec, .url = a.webhook}, &e);
     if (rc == 0)
         rc = triage(&a, &e);
     strv_free(&a.baseline);

@@ -1,6 +1,8 @@
 /* triage_print: defects as a table for people. */
 #include "cli/triage.h"
 
+#include "proc/loop.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,19 @@ static void print_one(const struct triaged *t, const struct defect *d, bool base
     free(command);
 }
 
+static void print_waiting(const struct triaged *t)
+{
+    char *out = str_shell(t->o.out);
+    printf("%llu crashes and hangs are not looked at yet", (unsigned long long)t->d.waiting);
+    if (t->interrupted)
+        printf(" (interrupted)");
+    else if (t->hangs_ns >= 0)
+        printf(" (a hang takes ten time limits, and here they have %lld s)",
+               (long long)(t->hangs_ns / NS_PER_S));
+    printf("; go on: carol triage %s\n", out);
+    free(out);
+}
+
 static void print_rest(const struct triaged *t)
 {
     const struct defects *d = &t->d;
@@ -47,9 +62,7 @@ static void print_rest(const struct triaged *t)
     if (d->broken)
         printf("%llu inputs could not be run\n", (unsigned long long)d->broken);
     if (d->waiting)
-        printf("%llu crashes and hangs are not looked at yet%s: carol triage %s\n",
-               (unsigned long long)d->waiting, t->interrupted ? " (interrupted)" : "",
-               t->out.dir ? "OUT goes on" : "OUT");
+        print_waiting(t);
 }
 
 void triage_print(const struct triaged *t, bool baseline)

@@ -152,7 +152,7 @@ static int run(struct triaged *x, const struct triage_args *a, struct err *e)
         .roster = (const char *const *)x->o.fuzzers.v,
         .jobs = a->jobs,
         .minimise_ns = a->minimise_ns,
-        .hangs_max = a->hangs_max,
+        .hangs_ns = a->hangs_ns,
         .arg = &w,
         .done = on_done,
     };
@@ -162,11 +162,6 @@ static int run(struct triaged *x, const struct triage_args *a, struct err *e)
     if (rc == 0) {
         say_what_is_missing(triage_lab(t), x->target.dir);
         rc = watch_it(&w, t, a->quiet, e);
-    }
-    if (t) {
-        struct triage_progress p;
-        triage_progress(t, &p);
-        x->hangs_left = p.left_out;
     }
     x->interrupted = w.interrupted;
     triage_free(t);
@@ -213,13 +208,15 @@ static int open_campaign(struct triaged *t, const struct triage_args *a, struct 
     if (rc == 0)
         rc = settings_read(&t->o, t->store, e);
     if (rc == 0)
+        t->o.out = xstrdup(a->out);
+    if (rc == 0)
         rc = manifest_load(a->build ? a->build : t->o.build, t->o.target, &t->target, e);
     return rc;
 }
 
 int triage_campaign(struct triaged *t, const struct triage_args *a, struct err *e)
 {
-    *t = (struct triaged){0};
+    *t = (struct triaged){.hangs_ns = a->hangs_ns};
     struct store_totals all;
     signal(SIGPIPE, SIG_IGN); /* a symboliser or a hook that ends is no reason to */
     int rc = open_campaign(t, a, e);

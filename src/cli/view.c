@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "cli/serve.h"
+#include "triage/state.h"
 #include "web/artist.h"
 
 #include <getopt.h>
@@ -64,24 +65,15 @@ struct lookout {
     int64_t read_ns, cost_ns;
 };
 
-/* What the record has beyond what was read before. */
-static int read_on(struct lookout *k, struct err *e)
-{
-    struct store *s = NULL;
-    int rc = store_open(&s, k->out, STORE_READ, e);
-    if (rc == 0)
-        rc = status_update(&k->st, s, k->out, e);
-    store_close(s);
-    return rc;
-}
-
 /* It is read at most once a second, and takes at most a hundredth of the time. */
 static int look(void *arg, struct status *st, struct err *e)
 {
     struct lookout *k = arg;
+    struct defects d;
     int64_t now = loop_now(k->loop), old = now - k->read_ns;
     if (!k->read_ns || (old >= NS_PER_S && old >= 100 * k->cost_ns)) {
-        int rc = read_on(k, e);
+        int rc = state_update(&k->st, &d, k->out, e);
+        defects_free(&d);
         if (rc < 0)
             return rc;
         k->read_ns = loop_now(k->loop);

@@ -4,7 +4,9 @@
 #include "base/die.h"
 #include "corpus/setcover.h"
 #include "eval/eval.h"
+#include "stats/series.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,28 +250,20 @@ int selection_read(struct selection *s, const struct chosen *c, store_seed_fn *f
 
 /* --- the few ------------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
+/* The median, at least 1. */
+static double usual(double *v, size_t n)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(uint64_t *v, size_t n)
-{
-    if (!n)
-        return 1;
-    qsort(v, n, sizeof *v, ascending);
-    return v[n / 2] > 1 ? (double)v[n / 2] : 1;
+    return n ? fmax(1, stats_median(v, (int)n)) : 1;
 }
 
 static void price(const struct selection *s, struct setcover_set *sets)
 {
-    uint64_t *size = xcalloc(s->n, sizeof *size), *cpu_us = xcalloc(s->n, sizeof *cpu_us);
+    double *size = xcalloc(s->n, sizeof *size), *cpu_us = xcalloc(s->n, sizeof *cpu_us);
     for (size_t i = 0; i < s->n; i++) {
-        size[i] = s->v[i].size;
-        cpu_us[i] = s->v[i].cpu_us;
+        size[i] = (double)s->v[i].size;
+        cpu_us[i] = (double)s->v[i].cpu_us;
     }
-    double usual_size = median(size, s->n), usual_us = median(cpu_us, s->n);
+    double usual_size = usual(size, s->n), usual_us = usual(cpu_us, s->n);
     for (size_t i = 0; i < s->n; i++)
         sets[i] = (struct setcover_set){.edges = s->v[i].edges,
                                         .edges_size = s->v[i].edges_size,

@@ -3,6 +3,7 @@
 #include "fuzzer/fuzzer.h"
 
 #include "base/die.h"
+#include "base/str.h"
 #include "base/where.h"
 #include "fuzzer/arm.h"
 #include "fuzzer/live_private.h"
@@ -102,6 +103,23 @@ void fuzzer_diagnose(const char *name, struct tool_state *s)
         tools_need_runtime(a->library, s);
     if (s->ok && a->also != FAMILY_NONE)
         need_family(a->also, s);
+}
+
+char *fuzzer_version(const char *name)
+{
+    struct tool_state s;
+    const struct arm *a = arm_find(name);
+    if (!a)
+        return NULL;
+    fuzzer_diagnose(name, &s);
+    const char *slash = a->engine ? strrchr(a->engine->program, '/') : NULL;
+    char *version = NULL;
+    if (s.version && slash)
+        version = str_fmt("%s %s", slash + 1, s.version);
+    else if (s.version)
+        version = xstrdup(s.version);
+    tool_state_free(&s);
+    return version;
 }
 
 int fuzzer_check_path(const char *dir, struct err *e)

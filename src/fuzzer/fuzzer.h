@@ -163,6 +163,8 @@ const char *fuzzer_host(const char *name);
 CAROL_MUST_CHECK int fuzzer_check_host(const char *name, struct err *e);
 /* Can it run on this machine?  The name must be one of them; s is overwritten; free it with tool_state_free. */
 void fuzzer_diagnose(const char *name, struct tool_state *s);
+/* Its engine and the engine's version, "afl-fuzz 4.40c", or the compiler; free it.  NULL: nobody knows. */
+char *fuzzer_version(const char *name);
 
 /* fuzzer/roster.c: adds to `out` what `text` names, without those that are there already: fuzzers or rosters,
  * separated by commas: "paper" (the six of the paper), "default", "all", "paper,x".  Wrong usage: nothing is

@@ -33,9 +33,10 @@ static double seconds(int64_t ns)
         return (double)(value);                                                                    \
     }
 
-static double rate_of(const struct status *st)
+static uint64_t untriaged(const struct status *st)
 {
-    return st->gauges.elapsed_ns > 0 ? (double)st->tally.execs / seconds(st->gauges.elapsed_ns) : 0;
+    uint64_t all = st->gauges.crashes + st->gauges.hangs;
+    return all > st->gauges.triaged ? all - st->gauges.triaged : 0;
 }
 
 CAMPAIGN(elapsed, seconds(st->gauges.elapsed_ns))
@@ -50,7 +51,11 @@ CAMPAIGN(seeds, st->gauges.seeds)
 CAMPAIGN(crashes, st->gauges.crashes)
 CAMPAIGN(hangs, st->gauges.hangs)
 CAMPAIGN(execs, st->tally.execs)
-CAMPAIGN(rate, rate_of(st))
+CAMPAIGN(rate, tally_rate(&st->tally, st->gauges.elapsed_ns))
+CAMPAIGN(recent, tally_rate_recent(&st->tally))
+CAMPAIGN(defects, st->gauges.defects)
+CAMPAIGN(confirmed, st->gauges.confirmed)
+CAMPAIGN(untriaged, untriaged(st))
 
 FUZZER(turns, a->turns)
 FUZZER(active, seconds(a->active_ns))
@@ -65,6 +70,7 @@ FUZZER(crashes, a->crashes)
 FUZZER(hangs, a->hangs)
 FUZZER(execs, a->execs)
 FUZZER(deaths, a->deaths)
+FUZZER(defects, st->gauges.first_defects[i])
 
 SLOT(start, seconds(x->start_ns))
 SLOT(fuzz, seconds(x->fuzz_ns))
@@ -87,6 +93,10 @@ const struct metric metrics[] = {
     {METRIC_CAMPAIGN, "hangs", METRIC_COUNT, true, "carol_hangs", "Distinct hanging inputs", campaign_hangs},
     {METRIC_CAMPAIGN, "execs", METRIC_COUNT, true, "carol_executions_total", "Executions of completed turns", campaign_execs},
     {METRIC_CAMPAIGN, "execs_per_s", METRIC_NUMBER, false, "carol_executions_per_second", "Executions per second of campaign time, all slots, since the start", campaign_rate},
+    {METRIC_CAMPAIGN, "execs_per_s_recent", METRIC_NUMBER, false, "carol_executions_per_second_recent", "Executions per second of campaign time, all slots, over the last turns", campaign_recent},
+    {METRIC_CAMPAIGN, "distinct_defects", METRIC_COUNT, false, "carol_defects", "Distinct defects among the crashes and hangs that were triaged", campaign_defects},
+    {METRIC_CAMPAIGN, "confirmed_defects", METRIC_COUNT, false, "carol_defects_confirmed", "Distinct defects that the plain build shows every time", campaign_confirmed},
+    {METRIC_CAMPAIGN, "untriaged", METRIC_COUNT, false, "carol_untriaged", "Crashes and hangs that triage has not looked into", campaign_untriaged},
 
     {METRIC_FUZZER, "turns", METRIC_COUNT, true, "carol_fuzzer_turns_total", "Completed turns of a fuzzer", fuzzer_turns},
     {METRIC_FUZZER, "active_s", METRIC_SECONDS, true, "carol_fuzzer_active_seconds_total", "Time it ran, start-up not counted", fuzzer_active},
@@ -101,6 +111,7 @@ const struct metric metrics[] = {
     {METRIC_FUZZER, "hangs", METRIC_COUNT, true, "carol_fuzzer_hangs_total", "Hanging inputs it found", fuzzer_hangs},
     {METRIC_FUZZER, "execs", METRIC_COUNT, true, "carol_fuzzer_executions_total", "Its executions", fuzzer_execs},
     {METRIC_FUZZER, "deaths", METRIC_COUNT, true, "carol_fuzzer_deaths_total", "Turns in which it ended by itself", fuzzer_deaths},
+    {METRIC_FUZZER, "defects", METRIC_COUNT, false, "carol_fuzzer_defects", "Distinct defects it was the first to show", fuzzer_defects},
 
     {METRIC_SLOT, "start_s", METRIC_SECONDS, true, "carol_slot_start_seconds_total", "Slot time spent starting fuzzers", slot_start},
     {METRIC_SLOT, "fuzz_s", METRIC_SECONDS, true, "carol_slot_fuzz_seconds_total", "Slot time spent inside fuzzers", slot_fuzz},
@@ -118,6 +129,22 @@ const struct metric *metric_find(enum metric_scope scope, const char *name)
         m++;
     BUG_ON(!m->name);
     return m;
+}
+
+double metric_value(const struct status *st, enum metric_scope scope, const char *name, int i)
+{
+    return metric_find(scope, name)->read(st, i);
+}
+
+unsigned long long metric_count(const struct status *st, enum metric_scope scope, const char *name,
+                                int i)
+{
+    return (unsigned long long)metric_value(st, scope, name, i);
+}
+
+unsigned long long metric_total(const struct status *st, const char *name)
+{
+    return metric_count(st, METRIC_CAMPAIGN, name, 0);
 }
 
 int metric_rows(const struct metric *m, const struct status *st)

@@ -1,6 +1,6 @@
 /* metrics: every number of a campaign's state, declared once: its name, what it is, its unit, and how it is read.
- * `carol status --json`, the report, the live page and /metrics all take their numbers from this table, so
- * they are equal.
+ * The terminal, `carol status --json`, the report, the live page and /metrics all take their numbers from this table,
+ * so they are equal.
  *
  *     for (const struct metric *m = metrics; m->name; m++)
  *         for (int i = 0; i < metric_rows(m, &status); i++)
@@ -38,6 +38,12 @@ extern const struct metric metrics[];
 
 /* The metric of that scope and name.  Which names there are is known when this is compiled: BUG if none. */
 const struct metric *metric_find(enum metric_scope scope, const char *name);
+/* Its value, of the campaign (i is 0), a fuzzer or a slot; a count as a whole number. */
+double metric_value(const struct status *st, enum metric_scope scope, const char *name, int i);
+unsigned long long metric_count(const struct status *st, enum metric_scope scope, const char *name,
+                                int i);
+/* A count of the campaign's. */
+unsigned long long metric_total(const struct status *st, const char *name);
 /* How many values it has now: 1, one per fuzzer, or one per slot. */
 int metric_rows(const struct metric *m, const struct status *st);
 /* The name of its fuzzer, the number of its slot; "" for the campaign's.  Good until the next call. */

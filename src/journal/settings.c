@@ -81,6 +81,10 @@ const struct setting settings_table[] = {
     {NULL, SET_FLAG, AT(no_triage), "no-triage", .again = true,
      .help = "do not look into crashes, neither during the campaign nor at\nits end; 'carol "
              "triage' does it later"},
+    {NULL, SET_TEXT, AT(exec), "exec", 0, "CMD", .again = true,
+     .help = "run for each new defect, by sh; its JSON is on standard input"},
+    {NULL, SET_TEXT, AT(webhook), "webhook", 0, "URL", .again = true,
+     .help = "send each new defect there, as JSON by POST (needs curl)"},
     {NULL, SET_TEXT, AT(engines), "engines", 0, "DIR", .again = true,
      .help = "fuzzers of your own"},
     {NULL, SET_FLAG, AT(paper), "paper",

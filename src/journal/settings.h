@@ -55,6 +55,7 @@ struct settings {
     bool stop_on_crash;
     int stop_on_defect; /* end when so many are known; 0: never */
     bool no_triage;
+    char *exec, *webhook; /* told of each new defect */
     char *engines;
     bool quiet;
     char *

@@ -13,7 +13,10 @@ struct gauges {
     int64_t elapsed_ns;
     uint64_t seeds, crashes, hangs; /* distinct inputs in the store */
     uint64_t defects;               /* distinct ones among the crashes that were looked into */
-    char last_defect[160];          /* the newest one of this life, in words; "": none */
+    uint64_t triaged;               /* crashes and hangs that were looked into */
+    uint64_t confirmed;             /* defects */
+    uint32_t first_defects[CONTEXT_MAX_ARMS]; /* that a fuzzer was the first to show */
+    char last_defect[160];                    /* the newest one of this life, in words; "": none */
     int n_slots;
     struct store_slot slot[GAUGE_SLOTS];
     uint64_t dropped; /* a bit per fuzzer that takes no part */
@@ -45,7 +48,8 @@ CAROL_MUST_CHECK int status_load(struct status *st, const char *out, struct err 
 /* What s has beyond what st knows already (at first: nothing, all zero).  Costs what is new. */
 CAROL_MUST_CHECK int status_update(struct status *st, struct store *s, const char *out,
                                    struct err *e);
-/* Seeds, crashes, hangs, time and slots from the store. */
+/* Seeds, crashes, hangs, time, slots and how many defects from the store; triage/state.h has the rest of what is
+ * known of defects. */
 CAROL_MUST_CHECK int gauges_load(struct gauges *g, struct store *s, struct err *e);
 
 #endif

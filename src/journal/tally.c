@@ -3,6 +3,39 @@
 
 #include <string.h>
 
+/* A turn that completes within a second of the moment before the last moves the last one on. */
+static void pace_add(struct pace *p, int64_t now_ns, uint64_t execs)
+{
+    if (p->n == 0)
+        p->n = 1; /* nothing at 0 */
+    if (now_ns < p->at[p->n - 1].ns)
+        now_ns = p->at[p->n - 1].ns; /* turns complete in another order than they end */
+    bool soon = p->n > 1 && now_ns - p->at[p->n - 2].ns < INT64_C(1000000000);
+    if (!soon && p->n == PACE_MOMENTS)
+        memmove(p->at, p->at + 1, (size_t)--p->n * sizeof *p->at);
+    if (!soon)
+        p->n++;
+    p->at[p->n - 1].ns = now_ns;
+    p->at[p->n - 1].execs = execs;
+}
+
+static double rate(uint64_t execs, int64_t ns)
+{
+    return ns > 0 ? (double)execs / ((double)ns / 1e9) : 0;
+}
+
+double tally_rate(const struct tally *t, int64_t elapsed_ns)
+{
+    return rate(t->execs, elapsed_ns);
+}
+
+double tally_rate_recent(const struct tally *t)
+{
+    const struct pace *p = &t->pace;
+    int last = p->n ? p->n - 1 : 0;
+    return rate(p->at[last].execs - p->at[0].execs, p->at[last].ns - p->at[0].ns);
+}
+
 void tally_add_turn(struct tally *t, const struct store_turn *row)
 {
     struct tally_arm nobody = {0}, *a = row->arm < 0 ? &nobody : &t->arm[row->arm];
@@ -28,6 +61,7 @@ void tally_add_turn(struct tally *t, const struct store_turn *row)
     if (row->new_edges)
         t->last_new_ns = row->end_ns;
     curve_add(&t->curve, row->end_ns, t->edges, t->seed_edges);
+    pace_add(&t->pace, row->end_ns, t->execs);
 }
 
 double tally_share(const struct tally *t, int arm)

@@ -20,6 +20,16 @@ struct curve {
 /* At that moment (monotone in time) it is this much; start: what it was before the first point. */
 void curve_add(struct curve *c, int64_t now_ns, uint32_t value, uint32_t start);
 
+/* The last moments in which executions became known: they do in lumps, when a turn completes. */
+#define PACE_MOMENTS 16
+struct pace {
+    struct {
+        int64_t ns; /* campaign time */
+        uint64_t execs;
+    } at[PACE_MOMENTS]; /* the oldest first; about a second apart where turns complete faster */
+    int n;
+};
+
 struct tally_arm {
     char name[32];
     uint64_t turns, execs, cycles, offered, taken, exports, first_edges, crashes, hangs, deaths;
@@ -38,11 +48,16 @@ struct tally {
     int64_t last_new_ns;     /* campaign time of the last new edge */
     int64_t budget_ns;
     struct curve curve;
+    struct pace pace;
 };
 
 void tally_add_turn(struct tally *t, const struct store_turn *row);
 /* A fuzzer's part of the time all fuzzers were active, 0..1. */
 double tally_share(const struct tally *t, int arm);
+/* Executions per second of campaign time, all slots: since the start; and lately, between the first and the last
+ * moment of the pace. */
+double tally_rate(const struct tally *t, int64_t elapsed_ns);
+double tally_rate_recent(const struct tally *t);
 /* The position of a fuzzer in the roster; -1: it is not in it. */
 int tally_find(const struct tally *t, const char *fuzzer);
 

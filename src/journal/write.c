@@ -50,6 +50,7 @@ int journal_start(struct store *s, const struct settings *o, const struct table 
     add_budget(&f, 1, o->budget_ns);
     facts_add(&f, "edges_total", str_fmt("%u", t->n_edges));
     facts_add(&f, "build_id", xstrdup(t->build_id));
+    facts_add(&f, "version.carol", xstrdup(CAROL_VERSION));
     if (simulated)
         facts_add(&f, "simulated", xstrdup("1"));
     else

@@ -77,18 +77,33 @@ static void fact_value(const struct data_fact *f, struct buf *out)
     }
 }
 
-static void facts(const struct report *r, struct buf *out)
+/* Without the unit of what is shown in another. */
+static void fact_name(const char *key, const struct setting *s, struct buf *out)
 {
-    buf_str(out, "<h3>Settings, versions, host</h3>\n<dl class=\"facts\">\n");
-    html(out, "<div><dt>page by</dt><dd>carol %s</dd></div>\n", CAROL_VERSION);
+    const char *unit = s && s->kind == SET_TIME     ? "_ns"
+                       : s && s->kind == SET_MEMORY ? "_bytes"
+                                                    : "";
+    size_t n = strlen(key) - (str_ends(key, unit) ? strlen(unit) : 0);
+    buf_str(out, "<div><dt>");
+    fact_part(key, n, out);
+    buf_str(out, "</dt><dd>");
+}
+
+/* The heading says what "version." and "host." would say again. */
+static void facts(const struct report *r, enum fact_kind kind, const char *title, struct buf *out)
+{
+    html(out, "<h3>%s</h3>\n<dl class=\"facts\">\n", title);
     for (size_t i = 0; i < r->n_facts; i++) {
         const struct data_fact *f = &r->facts[i];
-        if (!f->value || !*f->value)
+        const char *dot = f->setting ? NULL : strchr(f->key, '.');
+        if (f->kind != kind || !f->value || !*f->value)
             continue;
-        html(out, "<div><dt>%s</dt><dd>", f->key);
+        fact_name(dot ? dot + 1 : f->key, f->setting, out);
         fact_value(f, out);
         buf_str(out, "</dd></div>\n");
     }
+    if (kind == FACT_VERSION)
+        html(out, "<div><dt>page by</dt><dd>carol %s</dd></div>\n", CAROL_VERSION);
     buf_str(out, "</dl>\n");
 }
 
@@ -97,6 +112,9 @@ void settings_write(const struct report *r, struct buf *out)
     part_begin(r, "settings", out);
     if (r->st.gauges.n_slots)
         slots(r, out);
-    facts(r, out);
+    facts(r, FACT_SETTING, "Settings", out);
+    facts(r, FACT_VERSION, "Versions", out);
+    if (!r->st.simulated)
+        facts(r, FACT_HOST, "Host", out);
     part_end(out);
 }

@@ -5,12 +5,14 @@
 #include "base/die.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROWS 1500  /* steps on the page */
+#define ROWS 1000  /* steps on the page at least; a turn that is not there makes room for another */
 #define CRASHES 60 /* whose chains come first */
 #define CHAIN 200
+#define RANGES 3 /* of edges named in a row */
 
 /* An edge and the input that covered it first. */
 struct first {
@@ -29,7 +31,7 @@ static int by_seed(const void *a, const void *b)
 struct chosen {
     const struct report *r;
     bool *in; /* a flag per step */
-    size_t n;
+    size_t n, most;
     struct first *firsts;
     size_t n_firsts;
 };
@@ -43,7 +45,7 @@ static size_t index_of(const struct report *r, const struct data_step *s)
 static void choose(struct chosen *c, int64_t seed)
 {
     const struct data_step *s = data_step(c->r, seed);
-    for (int i = 0; i < CHAIN && s && c->n < ROWS && !c->in[index_of(c->r, s)]; i++) {
+    for (int i = 0; i < CHAIN && s && c->n < c->most && !c->in[index_of(c->r, s)]; i++) {
         c->in[index_of(c->r, s)] = true;
         c->n++;
         s = s->parent ? data_step(c->r, s->parent) : NULL;
@@ -78,7 +80,7 @@ static void choose_steps(struct chosen *c)
         order[i] = &r->steps[i];
     if (r->n_steps)
         qsort(order, r->n_steps, sizeof *order, by_added);
-    for (size_t i = 0; i < r->n_steps && c->n < ROWS; i++)
+    for (size_t i = 0; i < r->n_steps && c->n < c->most; i++)
         choose(c, order[i]->seed);
     free(order);
 }
@@ -132,8 +134,8 @@ static void diff(const struct data_diff *d, bool has_parent, struct buf *out)
 }
 
 /* --- rows ---------------------------------------------------------------------------------------- */
-/* Its edges as an attribute: "3-7 9". */
-static void edge_ranges(const struct chosen *c, int64_t seed, struct buf *out)
+/* The edges it was the first to cover: "3-7 9"; no more of these ranges than most. */
+static void edge_ranges(const struct chosen *c, int64_t seed, size_t most, struct buf *out)
 {
     size_t lo = 0, hi = c->n_firsts;
     while (lo < hi) {
@@ -143,11 +145,15 @@ static void edge_ranges(const struct chosen *c, int64_t seed, struct buf *out)
         else
             hi = mid;
     }
-    for (bool any = false; lo < c->n_firsts && c->firsts[lo].seed == seed; any = true) {
+    for (size_t n = 0; lo < c->n_firsts && c->firsts[lo].seed == seed; n++) {
+        if (n == most) {
+            buf_str(out, " …");
+            break;
+        }
         uint32_t from = c->firsts[lo].edge, to = from;
         while (++lo < c->n_firsts && c->firsts[lo].seed == seed && c->firsts[lo].edge == to + 1)
             to++;
-        html(out, any ? " %u" : "%u", from);
+        html(out, n ? " %u" : "%u", from);
         if (to > from)
             html(out, "-%u", to);
     }
@@ -159,7 +165,7 @@ static void row(const struct chosen *c, const struct data_step *s, struct buf *o
     char at[32];
     html(out, "<li id=\"%ss%lld\" class=\"%s\" data-parent=\"%lld\" data-edges=\"", r->prefix,
          (long long)s->seed, data_class(s->arm), (long long)s->parent);
-    edge_ranges(c, s->seed, out);
+    edge_ranges(c, s->seed, SIZE_MAX, out);
     html(out, "\"><b>%s</b> <span>input %lld", data_finder(r, s->arm, s->turn), (long long)s->seed);
     if (s->lost)
         buf_str(out, ", its bytes are lost");
@@ -169,9 +175,12 @@ static void row(const struct chosen *c, const struct data_step *s, struct buf *o
         html(out, ", turn %lld", (long long)s->turn);
     if (!s->lost)
         html(out, ", %u bytes", s->size);
-    if (s->added)
-        html(out, ", <strong>%u %sedge%s</strong>", s->added, s->arm < 0 ? "" : "new ",
+    if (s->added) {
+        html(out, ", <strong>%u %sedge%s</strong> <small>", s->added, s->arm < 0 ? "" : "new ",
              s->added == 1 ? "" : "s");
+        edge_ranges(c, s->seed, RANGES, out);
+        buf_str(out, "</small>");
+    }
     buf_str(out, "</span> ");
     if (s->parent)
         html(out, "<a href=\"#%ss%lld\">from %lld</a> ", r->prefix, (long long)s->parent,
@@ -215,7 +224,8 @@ static void rows(const struct chosen *c, struct buf *out)
 
 void lineage_write(const struct report *r, struct buf *out)
 {
-    struct chosen c = {.r = r};
+    size_t turns = r->n_turns < DATA_WHYS ? r->n_turns : DATA_WHYS;
+    struct chosen c = {.r = r, .most = ROWS + DATA_WHYS - turns};
     part_begin(r, "lineage", out);
     if (!r->n_steps && !r->n_crashes) {
         buf_str(out, "<p class=\"none\">No input has been measured yet.</p>\n");
@@ -236,6 +246,7 @@ void lineage_write(const struct report *r, struct buf *out)
                  "name=\"edge\"></label> "
                  "<label>or input <select name=\"input\"></select></label> "
                  "<button type=\"reset\">all</button> <output></output></form>\n");
+    sharers_write(r, out);
     rows(&c, out);
     free(c.in);
     free(c.firsts);

@@ -2,6 +2,7 @@
 #include "report/data.h"
 
 #include "base/die.h"
+#include "triage/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,6 +329,7 @@ static int read_defects(struct report *r, struct store *s, struct err *e)
         return rc;
     defects_free(&r->defects);
     r->defects = fresh;
+    defects_gauges(&r->defects, &r->st.tally, &r->st.gauges);
     return 0;
 }
 

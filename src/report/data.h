@@ -87,10 +87,12 @@ struct data_sample {
     float *signals; /* SIGNAL_COUNT of each fuzzer */
 };
 
+/* What the campaign was asked to do, what did it, and where. */
+enum fact_kind { FACT_NONE = 0, FACT_SETTING, FACT_VERSION, FACT_HOST };
 struct data_fact {
+    enum fact_kind kind;
     const struct setting *setting; /* NULL: not one of them */
-    const char *key;
-    char *value;
+    char *key, *value;             /* value: NULL: not recorded */
 };
 
 struct report {
@@ -135,6 +137,7 @@ struct report {
     size_t n_samples, sample_every;
     struct influence influence;
     bool has_influence;
+    size_t asked_turns;     /* when it was asked */
     char no_influence[512]; /* why not */
     struct data_fact *facts;
     size_t n_facts, cap_facts;

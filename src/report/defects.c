@@ -41,7 +41,8 @@ static void time_line(const struct report *r, struct buf *out)
         order[i] = &d->v[i];
     qsort(order, d->n, sizeof *order, by_time);
     buf_str(out, "<figure class=\"time\">");
-    plot_begin_as(&p, out, "distinct defects over time", "", 170, 0, end, 0, (double)d->n);
+    plot_begin_as(&p, out, "distinct defects over time", "", 170, 0, end, 0,
+                  d->n > 5 ? (double)d->n : 5); /* so that the axis counts whole ones */
     plot_y_axis(&p, "defects");
     plot_time_axis(&p);
     plot_area(&p);
@@ -77,13 +78,17 @@ static void place(const struct defect *d, struct buf *out)
     buf_str(out, "</small></td>");
 }
 
-static void command_cell(const struct report *r, const struct defect *d, struct buf *out)
+static void command_row(const struct report *r, const struct defect *d, struct buf *out)
 {
     char *dir = str_fmt("%s/triage", r->dir);
     struct output o = {.o = &r->j.o, .target = &r->j.manifest, .dir = dir};
     char *command =
         r->can_reproduce ? output_command(&o, d) : str_fmt("carol triage -b DIR %s", r->dir);
-    html(out, "<td class=\"t\"><code>%s</code></td>", command);
+    html(out,
+         "<tr class=\"command\"><td class=\"t\" colspan=\"7\"><small>defect %s; see it "
+         "again:</small> "
+         "<code>%s</code></td></tr>\n",
+         d->id, command);
     free(command);
     free(dir);
 }
@@ -101,24 +106,23 @@ static void defect_row(const struct report *r, const struct defect *d, struct bu
         html(out, "not confirmed <small>%s</small>", d->why);
     html(out, "</td><td>%s</td><td class=\"t\"><span class=\"dot %s\"></span>%s</td>",
          html_clock(d->first_seen_ns, at), data_class(arm_of(r, d)), d->found_by);
-    html(out, "<td><a href=\"#%sx%lld\">%llu</a></td><td class=\"t\"><code>%s</code></td>",
-         r->prefix, (long long)d->first, (unsigned long long)d->inputs, d->id);
-    command_cell(r, d, out);
+    html(out, "<td><a href=\"#%sx%lld\">%llu</a></td>", r->prefix, (long long)d->first,
+         (unsigned long long)d->inputs);
     buf_str(out, "</tr>\n");
+    command_row(r, d, out);
     free(weakness);
 }
 
 static void defects_table(const struct report *r, struct buf *out)
 {
     const struct defects *d = &r->defects;
-    html(out,
-         "<p><data value=\"%zu\" data-metric=\"defects\">%zu</data> distinct defects, <data "
-         "value=\"%zu\" "
-         "data-metric=\"confirmed\">%zu</data> of them confirmed on the plain build",
-         d->n, d->n, d->confirmed, d->confirmed);
-    if (d->waiting)
-        html(out, "; %llu inputs are not triaged yet", (unsigned long long)d->waiting);
-    buf_str(out, ".</p>\n");
+    buf_str(out, "<p>");
+    part_value(r, METRIC_CAMPAIGN, "distinct_defects", 0, out);
+    buf_str(out, " distinct defects, ");
+    part_value(r, METRIC_CAMPAIGN, "confirmed_defects", 0, out);
+    buf_str(out, " of them confirmed on the plain build; ");
+    part_value(r, METRIC_CAMPAIGN, "untriaged", 0, out);
+    buf_str(out, " inputs are not triaged yet.</p>\n");
     if (!d->n)
         return;
     time_line(r, out);
@@ -126,8 +130,8 @@ static void defects_table(const struct report *r, struct buf *out)
         out,
         "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">where</th><th class=\"t\">what"
         "</th><th class=\"t\">class</th><th class=\"t\">on the plain build</th><th>first seen</th>"
-        "<th class=\"t\">by</th><th>inputs</th><th class=\"t\">defect</th><th class=\"t\">see it "
-        "again</th></tr></thead>\n<tbody>\n");
+        "<th class=\"t\">by</th><th>inputs</th></tr></thead>\n"
+        "<tbody class=\"pairs\">\n");
     for (size_t i = 0; i < d->n; i++)
         defect_row(r, &d->v[i], out);
     buf_str(out, "</tbody></table></div>\n");

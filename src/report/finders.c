@@ -21,17 +21,11 @@ struct sums {
     size_t n, cap;
 };
 
-static int by_mask(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Equal masks are one set. */
 static void count_sets(struct sums *s, uint64_t *who, size_t n)
 {
     if (n)
-        qsort(who, n, sizeof *who, by_mask);
+        qsort(who, n, sizeof *who, sharers_order);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || who[i] != who[i - 1]) {
             XGROW(s->sets, s->n, s->cap);

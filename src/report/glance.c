@@ -1,4 +1,4 @@
-/* glance: the state of a campaign in a few numbers, what each slot does now, whether it is on a plateau, and its fuzzers. */
+/* glance: the state of a campaign in a few numbers, its worst defects, what each slot does now, whether it is on a plateau, and its fuzzers. */
 #include "report/part.h"
 
 #include <stdio.h>
@@ -6,56 +6,152 @@
 
 #define LOOK_BACK 20 /* turns of a fuzzer that say whether it still earns */
 
-static void big(struct buf *out, const char *name)
+#define WORST 5 /* defects named here */
+
+static void metric(const struct report *r, const char *name, struct buf *out)
 {
-    html(out, "<div><dt>%s</dt><dd>", name);
+    part_value(r, METRIC_CAMPAIGN, name, 0, out);
+}
+
+static void big(struct buf *out, const char *class, const char *name)
+{
+    html(out, "<div class=\"%s\"><dt>%s</dt><dd>", class, name);
 }
 
 /* Defects, where triage has told them apart; else inputs. */
 static void found(const struct report *r, struct buf *out)
 {
     bool triaged = r->defects.rows > 0;
-    big(out, triaged ? "distinct defects" : "crashing inputs");
-    if (triaged)
-        html(out, "%zu<small>%zu confirmed; ", r->defects.n, r->defects.confirmed);
-    part_value(r, METRIC_CAMPAIGN, "crashes", 0, out);
-    buf_str(out, triaged ? " crashing inputs, " : "<small>");
-    part_value(r, METRIC_CAMPAIGN, "hangs", 0, out);
-    buf_str(out, " hangs</small></dd></div>\n");
+    const struct gauges *g = &r->st.gauges;
+    big(out, (triaged ? g->defects : g->crashes) ? "bad" : "",
+        triaged ? "distinct defects" : "crashing inputs");
+    metric(r, triaged ? "distinct_defects" : "crashes", out);
+    buf_str(out, "<small>");
+    if (triaged) {
+        metric(r, "confirmed_defects", out);
+        buf_str(out, " confirmed; ");
+        metric(r, "crashes", out);
+        buf_str(out, " crashing inputs, ");
+    }
+    metric(r, "hangs", out);
+    buf_str(out, " hangs");
+    if (triaged) {
+        buf_str(out, "; ");
+        metric(r, "untriaged", out);
+        buf_str(out, " not triaged");
+    }
+    buf_str(out, "</small></dd></div>\n");
 }
 
-static void numbers(const struct report *r, struct buf *out)
+static void covered(const struct report *r, struct buf *out)
 {
     const struct tally *t = &r->st.tally;
-    buf_str(out, "<dl class=\"numbers\">\n");
-    big(out, "time");
-    part_value(r, METRIC_CAMPAIGN, "elapsed_s", 0, out);
+    big(out, "", "coverage");
+    metric(r, "edges", out);
+    buf_str(out, "<small>of ");
+    metric(r, "edges_total", out);
+    html(out, " edges (%.0f %%), ", t->edges_total ? 100.0 * t->edges / t->edges_total : 0);
+    metric(r, "seed_edges", out);
+    buf_str(out, " from the seeds</small></dd></div>\n");
+}
+
+static void last_new(const struct report *r, struct buf *out)
+{
+    char text[32];
+    int64_t quiet = r->st.gauges.elapsed_ns - r->st.tally.last_new_ns;
+    big(out, "", "last new edge");
+    if (r->st.tally.last_new_ns) {
+        html(out, "%s<small>before now, at ", html_span(quiet > 0 ? quiet : 0, text));
+        metric(r, "last_new_s", out);
+    } else {
+        buf_str(out, "–<small>none yet");
+    }
+    buf_str(out, "</small></dd></div>\n");
+}
+
+static void speed(const struct report *r, struct buf *out)
+{
+    big(out, "", "executions a second");
+    metric(r, "execs_per_s_recent", out);
+    buf_str(out, "<small>lately; ");
+    metric(r, "execs_per_s", out);
+    buf_str(out, " since the start, ");
+    metric(r, "execs", out);
+    buf_str(out, " in all</small></dd></div>\n");
+}
+
+static void stored(const struct report *r, struct buf *out)
+{
+    big(out, "", "stored inputs");
+    metric(r, "seeds", out);
+    buf_str(out, "<small>in ");
+    metric(r, "turns", out);
+    buf_str(out, " turns</small></dd></div>\n");
+}
+
+static void passed(const struct report *r, struct buf *out)
+{
+    big(out, "", "time");
+    metric(r, "elapsed_s", out);
     buf_str(out, "<small>");
-    if (t->budget_ns) {
+    if (r->st.tally.budget_ns) {
         buf_str(out, "of ");
-        part_value(r, METRIC_CAMPAIGN, "budget_s", 0, out);
+        metric(r, "budget_s", out);
     } else {
         buf_str(out, "no end set");
     }
     buf_str(out, "</small></dd></div>\n");
-    big(out, "coverage");
-    part_value(r, METRIC_CAMPAIGN, "edges", 0, out);
-    buf_str(out, "<small>of ");
-    part_value(r, METRIC_CAMPAIGN, "edges_total", 0, out);
-    buf_str(out, " edges, ");
-    part_value(r, METRIC_CAMPAIGN, "seed_edges", 0, out);
-    buf_str(out, " from the seeds</small></dd></div>\n");
+}
+
+static void numbers(const struct report *r, struct buf *out)
+{
+    buf_str(out, "<dl class=\"numbers\">\n");
     found(r, out);
-    big(out, "executions");
-    part_value(r, METRIC_CAMPAIGN, "execs", 0, out);
-    buf_str(out, "<small>");
-    part_value(r, METRIC_CAMPAIGN, "execs_per_s", 0, out);
-    buf_str(out, " a second</small></dd></div>\n");
-    big(out, "stored inputs");
-    part_value(r, METRIC_CAMPAIGN, "seeds", 0, out);
-    buf_str(out, "<small>in ");
-    part_value(r, METRIC_CAMPAIGN, "turns", 0, out);
-    buf_str(out, " turns</small></dd></div>\n</dl>\n");
+    covered(r, out);
+    last_new(r, out);
+    speed(r, out);
+    stored(r, out);
+    passed(r, out);
+    buf_str(out, "</dl>\n");
+}
+
+/* Memory corruption before other crashes, confirmed before not, then in the order of the list. */
+static int weight(const struct defect *d)
+{
+    return 2 * d->withheld + d->confirmed;
+}
+
+static void one_defect(const struct report *r, const struct defect *d, struct buf *out)
+{
+    const char *slash = strrchr(d->file, '/');
+    char at[32];
+    html(out, "<li class=\"%s\"><a href=\"#%sx%lld\">%s</a> in <code>%s</code>", defect_class(d),
+         r->prefix, (long long)d->first, d->fault, *d->function ? d->function : "unknown code");
+    if (*d->file)
+        html(out, " <small>%s:%d</small>", slash ? slash + 1 : d->file, d->line);
+    html(out, " <small>%s%s after %s by %s, %llu input%s</small></li>\n",
+         d->withheld ? "memory corrupted or disclosed, " : "",
+         d->confirmed ? "confirmed, first seen" : "not confirmed, first seen",
+         html_span(d->first_seen_ns, at), d->found_by, (unsigned long long)d->inputs,
+         d->inputs == 1 ? "" : "s");
+}
+
+static void worst(const struct report *r, struct buf *out)
+{
+    const struct defects *d = &r->defects;
+    size_t shown = 0;
+    if (!d->n)
+        return;
+    buf_str(out, "<ul class=\"worst\" aria-label=\"the worst defects\">\n");
+    for (int w = 3; w >= 0; w--)
+        for (size_t i = 0; i < d->n && shown < WORST; i++)
+            if (weight(&d->v[i]) == w) {
+                one_defect(r, &d->v[i], out);
+                shown++;
+            }
+    if (d->n > shown)
+        html(out, "<li><a href=\"#%sdefects\">%zu more</a></li>\n", r->prefix, d->n - shown);
+    buf_str(out, "</ul>\n");
 }
 
 static void slots_now(const struct report *r, struct buf *out)
@@ -180,7 +276,8 @@ static void fuzzers(const struct report *r, struct buf *out)
 {
     buf_str(out,
             "<div class=\"scroll\"><table>\n<thead><tr><th class=\"t\">fuzzer</th><th>turns</th>"
-            "<th>share</th><th>edges first</th><th>last reward</th><th>imports taken</th>"
+            "<th>share</th><th>edges first</th><th>defects first</th><th>last "
+            "reward</th><th>imports taken</th>"
             "<th>offered</th><th>inputs found</th><th>crashes</th></tr></thead>\n<tbody>\n");
     for (int a = 0; a < r->n_arms; a++) {
         html(out, "<tr><th class=\"t\" scope=\"row\"><span class=\"dot %s\"></span>%s",
@@ -194,6 +291,7 @@ static void fuzzers(const struct report *r, struct buf *out)
         part_value(r, METRIC_FUZZER, "share", a, out);
         buf_str(out, "</td>");
         cell(r, "first_edges", a, out);
+        cell(r, "defects", a, out);
         cell(r, "last_reward", a, out);
         cell(r, "taken", a, out);
         cell(r, "offered", a, out);
@@ -212,6 +310,7 @@ void glance_write(const struct report *r, struct buf *out)
     if (r->st.simulated)
         buf_str(out, "<p class=\"note\">Simulated: no fuzzer and no target ran.</p>\n");
     numbers(r, out);
+    worst(r, out);
     slots_now(r, out);
     plateau(r, out);
     fuzzers(r, out);

@@ -2,29 +2,38 @@
 #include "report/data.h"
 
 #include "base/die.h"
+#include "base/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int read_fact(struct report *r, struct store *s, const char *key, const struct setting *st,
-                     struct err *e)
+/* Takes the key. */
+static int read_fact(struct report *r, struct store *s, enum fact_kind kind, char *key,
+                     const struct setting *st, struct err *e)
 {
     XGROW(r->facts, r->n_facts, r->cap_facts);
-    r->facts[r->n_facts] = (struct data_fact){st, key, NULL};
+    r->facts[r->n_facts] = (struct data_fact){kind, st, key, NULL};
     return store_get(s, key, &r->facts[r->n_facts++].value, e);
 }
 
 static int read_facts(struct report *r, struct store *s, struct err *e)
 {
-    static const char *const more[] = {"build_id",  "host.name",         "host.kernel",
-                                       "host.cpus", "host.core_pattern", "host.loadavg",
-                                       NULL};
+    static const char *const versions[] = {"carol", "compiler", NULL};
+    static const char *const host[] = {"name", "kernel", "cpus", "core_pattern", "loadavg", NULL};
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < settings_count; i++)
         if (settings_table[i].key)
-            rc = read_fact(r, s, settings_table[i].key, &settings_table[i], e);
-    for (const char *const *k = more; rc == 0 && *k; k++)
-        rc = read_fact(r, s, *k, NULL, e);
+            rc = read_fact(r, s, FACT_SETTING, xstrdup(settings_table[i].key), &settings_table[i],
+                           e);
+    for (const char *const *k = versions; rc == 0 && *k; k++)
+        rc = read_fact(r, s, FACT_VERSION, str_fmt("version.%s", *k), NULL, e);
+    for (size_t i = 0; rc == 0 && i < r->j.o.fuzzers.n; i++)
+        rc = read_fact(r, s, FACT_VERSION, str_fmt("version.%s", r->j.o.fuzzers.v[i]), NULL, e);
+    if (rc == 0)
+        rc = read_fact(r, s, FACT_VERSION, xstrdup("build_id"), NULL, e);
+    for (const char *const *k = host; rc == 0 && *k; k++)
+        rc = read_fact(r, s, FACT_HOST, str_fmt("host.%s", *k), NULL, e);
     return rc;
 }
 
@@ -65,7 +74,7 @@ int report_begin(struct report **out, const char *dir, struct err *e)
     for (int i = 0; i < r->n_arms; i++)
         r->arm_names[i] = r->j.arms[i];
     snprintf(r->no_influence, sizeof r->no_influence,
-             "it needs a replay of the whole campaign, which 'carol report' makes");
+             "it takes a replay of the campaign, which follows");
     if (rc == 0)
         rc = report_refresh(r, 0, e);
     if (rc < 0)
@@ -86,9 +95,19 @@ static void ask_influence(struct report *r)
     if (rc == 0)
         rc = explain_campaign(&r->influence, j.store, &j.fold, &e);
     r->has_influence = rc == 0;
+    r->asked_turns = r->n_turns;
     if (rc < 0)
         snprintf(r->no_influence, sizeof r->no_influence, "%.500s", e.msg);
     journal_close(&j);
+}
+
+bool report_ask(struct report *r)
+{
+    bool rests = strcmp(r->st.state, "running") != 0;
+    if (r->n_turns == r->asked_turns || (!rests && r->n_turns * 2 < r->asked_turns * 3))
+        return false;
+    ask_influence(r);
+    return true;
 }
 
 int report_open(struct report **out, const char *dir, struct err *e)
@@ -112,8 +131,10 @@ void report_close(struct report *r)
         free(r->samples[i].signals);
     for (size_t i = 0; i < DATA_FULL; i++)
         free(r->full[i]);
-    for (size_t i = 0; i < r->n_facts; i++)
+    for (size_t i = 0; i < r->n_facts; i++) {
+        free(r->facts[i].key);
         free(r->facts[i].value);
+    }
     free(r->facts);
     free(r->samples);
     free(r->turns);

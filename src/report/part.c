@@ -44,7 +44,10 @@ static void value_text(const struct metric *m, double v, struct buf *out)
     char text[32];
     switch (m->unit) {
     case METRIC_COUNT: html(out, "%s", html_count(v, text)); break;
-    case METRIC_SECONDS: html(out, "%s", html_clock((int64_t)(v * 1e9), text)); break;
+    case METRIC_SECONDS:
+        html(out, "%s",
+             v < 60 ? html_span((int64_t)(v * 1e9), text) : html_clock((int64_t)(v * 1e9), text));
+        break;
     case METRIC_SHARE: html(out, "%.0f %%", 100 * v); break;
     case METRIC_NUMBER:
         if (v >= 100)

@@ -35,6 +35,10 @@ struct part_bins {
 };
 void part_bins(const struct report *r, struct part_bins *b);
 
+/* Who has which edge, for the script.  The order of sets of fuzzers, for qsort. */
+void sharers_write(const struct report *r, struct buf *out);
+int sharers_order(const void *a, const void *b);
+
 void glance_write(const struct report *r, struct buf *out);
 void coverage_write(const struct report *r, struct buf *out);
 void shares_write(const struct report *r, struct buf *out);

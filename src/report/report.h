@@ -41,11 +41,14 @@ struct defects; /* triage/defect.h */
  * influence of the signals is missing, and the page says so. */
 CAROL_MUST_CHECK int report_open(struct report **out, const char *dir, struct err *e);
 /* The same for a viewer that must not be held up: reads settings and state only.  report_refresh brings the turns in
- * portions; the influence of the signals, which needs a replay, is left to `carol report`. */
+ * portions, report_ask the influence of the signals. */
 CAROL_MUST_CHECK int report_begin(struct report **out, const char *dir, struct err *e);
 /* What the record has now: the state, and at most max_turns turns more.  1: there is more, call it again; 0: it is
  * up to date.  After a failure r has a part of it, and the next call goes on. */
 CAROL_MUST_CHECK int report_refresh(struct report *r, int max_turns, struct err *e);
+/* Asks which signals moved the choices, which takes a replay of the campaign: once it has grown by half since it was
+ * asked last, or has ended, so that all the replays of a growing campaign cost as much as three of the whole.  True: it was asked. */
+bool report_ask(struct report *r);
 void report_close(struct report *r);
 
 /* The state as of the last refresh: what `carol status` says. */

@@ -63,7 +63,8 @@
     const at = moment === null ? series.end : moment, last = series.rows.length - 1;
     const row = series.rows[Math.min(last, Math.round(at / series.end * last))];
     const strong = document.createElement("b");
-    strong.textContent = clock(at) + "  " + row[0] + " edges";
+    const [defects, crashes] = row.slice(-2), count = (n, word) => n ? ", " + n + " " + word + (n === 1 ? "" : word === "crash" ? "es" : "s") : "";
+    strong.textContent = clock(at) + "  " + row[0] + " edges" + count(defects, "defect") + count(crashes, "crash");
     const parts = names().map((name, i) => [row[i + 1], name]).filter((p) => p[0] > 0).sort((a, b) => b[0] - a[0]);
     said.append(strong, parts.length ? "  first by " + parts.slice(0, 8).map((p) => p[1] + " " + p[0]).join(", ") : "");
   };
@@ -182,7 +183,12 @@
   const setUpLineage = (section) => {
     const pick = section.querySelector(".pick");
     if (!pick) return;
-    const list = section.querySelector(".steps"), select = pick.elements.input, edge = pick.elements.edge;
+    const list = section.querySelector(".steps"), select = pick.elements.input, edge = pick.elements.edge, output = pick.querySelector("output");
+    const sharers = JSON.parse(section.querySelector(".sharers").textContent);
+    const whose = (number) => {
+      const part = sharers.edges.split(" ").find((item) => has(item.split(":")[0], number));
+      return part ? sharers.sets[Number(part.split(":")[1])].map((arm) => names()[arm]) : [];
+    };
     const options = Array.from(list.children).filter((row) => row.matches(".crash") || row.querySelector("strong"));
     select.append(new Option("", ""));
     for (const row of options.reverse().slice(0, 400)) select.append(new Option(row.querySelector("b").textContent + " " + row.querySelector("span").textContent, row.id));
@@ -195,7 +201,10 @@
       select.value = "";
       const row = edge.value === "" ? null : Array.from(list.children).find((item) => has(item.dataset.edges || "", Number(edge.value)));
       showChain(section, row || null);
-      if (edge.value !== "" && !row) pick.querySelector("output").textContent = "no input here covered edge " + edge.value + " first";
+      if (edge.value === "") return;
+      const who = whose(Number(edge.value));
+      if (!row) output.textContent = "no input here covered edge " + edge.value + " first";
+      if (who.length) output.textContent += "; " + who.join(", ") + (who.length === 1 ? " has" : " have") + " inputs with it";
     });
     pick.addEventListener("reset", () => setTimeout(() => showChain(section, null)));
     pick.addEventListener("submit", (event) => event.preventDefault());

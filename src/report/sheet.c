@@ -1,4 +1,4 @@
-/* sheet: grids as text and as HTML.  Knows nothing of what is in them. */
+/* sheet: grids as text, CSV and HTML.  Knows nothing of what is in them. */
 #include "report/sheet.h"
 
 #include "base/die.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_MAX 256
+#define CELL_MAX 512
 
 static char *text_va(const char *fmt, va_list ap)
 {
@@ -109,6 +109,21 @@ void sheets_text(const struct sheets *s, struct buf *out)
         if (i)
             buf_str(out, "\n");
         sheet_text(&s->v[i], out);
+    }
+}
+
+void sheets_csv(const struct sheets *s, struct buf *out)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sheet *x = &s->v[i];
+        buf_str(out, i ? "\n" : "");
+        for (size_t k = 0; k < x->cells.n; k++) {
+            if (k % x->columns == 0)
+                buf_csv(out, k ? x->title : "table");
+            buf_str(out, ",");
+            buf_csv(out, x->cells.v[k]);
+            buf_str(out, (k + 1) % x->columns == 0 ? "\n" : "");
+        }
     }
 }
 

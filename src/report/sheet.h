@@ -1,4 +1,4 @@
-/* sheet: a titled grid of short texts that is printed as text or as HTML. */
+/* sheet: a titled grid of short texts that is printed as text, CSV or HTML. */
 #ifndef CAROL_REPORT_SHEET_H
 #define CAROL_REPORT_SHEET_H
 
@@ -30,6 +30,8 @@ void sheet_note(struct sheet *s, const char *fmt, ...) CAROL_PRINTF(2, 3);
 void sheets_free(struct sheets *s);
 
 void sheets_text(const struct sheets *s, struct buf *out);
+/* One after another, a blank line between; each line begins with the title of its sheet, and the first has the headings. */
+void sheets_csv(const struct sheets *s, struct buf *out);
 void sheets_html(const struct sheets *s, struct buf *out);
 
 #endif

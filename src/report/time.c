@@ -1,7 +1,10 @@
 /* time: coverage, shares and rewards over campaign time. */
 #include "report/part.h"
 
+#include "base/die.h"
+
 #include <math.h>
+#include <stdlib.h>
 
 #define GRID 240 /* moments the script can tell the numbers of */
 
@@ -55,11 +58,34 @@ static void crash_ticks(const struct report *r, struct plot *p)
     }
 }
 
-/* Edges and each fuzzer's part of them at GRID moments, for the cursor. */
+static int by_time(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* When defects were first seen, or crashes found, in order; *n of them. */
+static int64_t *moments(const struct report *r, bool defects, size_t *n)
+{
+    size_t most = defects ? r->defects.n : r->n_crashes;
+    int64_t *at = xcalloc(most, sizeof *at);
+    *n = 0;
+    for (size_t i = 0; i < most; i++)
+        if (defects)
+            at[(*n)++] = r->defects.v[i].first_seen_ns;
+        else if (!r->crashes[i].hang)
+            at[(*n)++] = r->crashes[i].at_ns;
+    if (*n)
+        qsort(at, *n, sizeof *at, by_time);
+    return at;
+}
+
+/* Edges, each fuzzer's part of them, defects and crashes at GRID moments, for the cursor. */
 static void grid_json(const struct report *r, double end, struct buf *out)
 {
     uint32_t by[SCHED_MAX_ARMS] = {0}, edges = r->st.tally.seed_edges;
-    size_t next = 0;
+    size_t next = 0, n_defects, n_crashes, defects = 0, crashes = 0;
+    int64_t *defect_at = moments(r, true, &n_defects), *crash_at = moments(r, false, &n_crashes);
     html(out, "<script type=\"application/json\" class=\"series\">{\"end\":%.3f,\"fuzzers\":[",
          end);
     for (int a = 0; a < r->n_arms; a++)
@@ -72,12 +98,18 @@ static void grid_json(const struct report *r, double end, struct buf *out)
             if (r->gains[next].arm >= 0) /* else imported */
                 by[r->gains[next].arm] += r->gains[next].added;
         }
+        while (defects < n_defects && seconds(defect_at[defects]) <= at)
+            defects++;
+        while (crashes < n_crashes && seconds(crash_at[crashes]) <= at)
+            crashes++;
         html(out, "%s[%u", k ? "," : "", edges);
         for (int a = 0; a < r->n_arms; a++)
             html(out, ",%u", by[a]);
-        buf_str(out, "]");
+        html(out, ",%zu,%zu]", defects, crashes);
     }
     buf_str(out, "]}</script>\n");
+    free(defect_at);
+    free(crash_at);
 }
 
 void coverage_write(const struct report *r, struct buf *out)

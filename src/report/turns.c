@@ -52,6 +52,13 @@ static void decision_table(const struct report *r, const struct decision *d, str
     buf_str(out, "</tbody></table></div>\n");
 }
 
+/* "3 inputs, "; nothing of none. */
+static void some(uint32_t n, const char *word, const char *plural, struct buf *out)
+{
+    if (n)
+        html(out, "%u %s%s, ", n, word, n == 1 ? "" : plural);
+}
+
 static void outcome(const struct data_turn *t, struct buf *out)
 {
     char n[32];
@@ -63,12 +70,17 @@ static void outcome(const struct data_turn *t, struct buf *out)
     else if (!t->round)
         buf_str(out, "<p>What came of it is not known yet.</p>\n");
     else
-        html(out,
-             "<p>What came of it: reward %.4g, %u new edges, %u inputs, %u crashes, %s executions "
-             "in %.1f "
-             "s%s.</p>\n",
-             t->reward, t->new_edges, t->inputs, t->crashes, html_count((double)t->execs, n),
-             (double)t->active_ns / 1e9, t->died ? "; the fuzzer died" : "");
+        html(out, "<p>What came of it: %s", t->new_edges ? "" : "no new edge, ");
+    if (t->state == TURN_VOID || !t->round)
+        return;
+    if (t->new_edges || t->reward > 0)
+        html(out, "reward %.4g, ", t->reward);
+    some(t->new_edges, "new edge", "s", out);
+    some(t->inputs, "input", "s", out);
+    some(t->crashes, "crash", "es", out);
+    some(t->hangs, "hang", "s", out);
+    html(out, "%s executions in %.1f s%s.</p>\n", html_count((double)t->execs, n),
+         (double)t->active_ns / 1e9, t->died ? "; the fuzzer died" : "");
 }
 
 static void fragment(const struct report *r, const struct data_turn *t, const char *why,

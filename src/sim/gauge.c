@@ -1,8 +1,10 @@
 /* gauge: counts, rates and rank correlations of one simulated campaign.  Draws nothing. */
 #include "sim/gauge.h"
 
+#include "stats/series.h"
+#include "stats/trend.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 void gauge_decision(struct gauge *g, int choice, bool after_warmup)
 {
@@ -44,18 +46,6 @@ static struct gauge_rate both(const struct gauge *g, int half, int arm)
     return (struct gauge_rate){a->turns + b->turns, a->raw + b->raw};
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof *x, ascending);
-    return n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : 0;
-}
-
 static void read_decline(const struct gauge *g, int n_arms, struct gauge_reading *r)
 {
     double kept[WORLD_MAX_FUZZERS];
@@ -67,30 +57,25 @@ static void read_decline(const struct gauge *g, int n_arms, struct gauge_reading
         kept[r->pairs++] = second / first;
         fell += second < first;
     }
-    r->retained = median(kept, r->pairs);
+    r->retained = r->pairs ? stats_median(kept, r->pairs) : 0;
     r->falling = r->pairs ? (double)fell / r->pairs : 0;
 }
 
-static int sign(double x)
+/* Kendall's tau-b over those that have both; false: there are too few, or one side is all ties. */
+static bool agreement(const double *x, const double *y, int n, double *tau)
 {
-    return (x > 0) - (x < 0);
-}
-
-/* Kendall's tau-b over those that have both; false: one side is all ties. */
-static bool kendall(const double *x, const double *y, int n, double *tau)
-{
-    double s = 0, in_x = 0, in_y = 0;
+    double a[WORLD_MAX_FUZZERS], b[WORLD_MAX_FUZZERS];
+    struct kendall k = {.tau = NAN};
+    size_t m = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) {
-            if (isnan(x[i]) || isnan(y[i]) || isnan(x[j]) || isnan(y[j]))
-                continue;
-            int a = sign(x[i] - x[j]), b = sign(y[i] - y[j]);
-            s += a * b;
-            in_x += a != 0;
-            in_y += b != 0;
+        if (!isnan(x[i]) && !isnan(y[i])) {
+            a[m] = x[i];
+            b[m++] = y[i];
         }
-    *tau = in_x > 0 && in_y > 0 ? s / sqrt(in_x * in_y) : 0;
-    return in_x > 0 && in_y > 0;
+    if (m >= 2)
+        stats_kendall(a, b, m, &k);
+    *tau = isnan(k.tau) ? 0 : k.tau;
+    return !isnan(k.tau);
 }
 
 static void read_ranking(const struct gauge *g, int n_arms, struct gauge_reading *r)
@@ -102,9 +87,9 @@ static void read_ranking(const struct gauge *g, int n_arms, struct gauge_reading
             for (int odd = 0; odd < 2; odd++)
                 part_of[half][odd][i] = rate_of(g->rate[half][odd][i]);
         }
-    r->ranked = kendall(x[0], x[1], n_arms, &r->lasting);
+    r->ranked = agreement(x[0], x[1], n_arms, &r->lasting);
     for (int half = 0; half < 2; half++)
-        r->ranked &= kendall(part_of[half][0], part_of[half][1], n_arms, &own[half]);
+        r->ranked &= agreement(part_of[half][0], part_of[half][1], n_arms, &own[half]);
     r->itself = (own[0] + own[1]) / 2;
 }
 

@@ -11,7 +11,7 @@
 #define CAROL_SIM_KNOWN_H
 
 #include "base/err.h"
-#include "sim/numbers.h"
+#include "stats/estimate.h"
 
 #include <stdint.h>
 

@@ -8,7 +8,7 @@
 #define CAROL_SIM_PROP1_H
 
 #include "base/err.h"
-#include "sim/numbers.h"
+#include "stats/estimate.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,6 +7,7 @@
     16           /* of the trapezoidal rule; it converges faster than any power of the step */
 #define FAR 12.0 /* where a normal density no longer counts */
 #define LONGEST_RANGE 80.0
+#define FARTHEST_T 1000.0 /* beyond the point of 0.001 with one degree of freedom */
 
 double tail_normal(double z)
 {
@@ -67,6 +68,31 @@ double tail_range_point(double p, int k)
     for (int i = 0; i < 64; i++) {
         double mid = (lo + hi) / 2;
         if (tail_range(mid, k) > p)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return (lo + hi) / 2;
+}
+
+/* P(|T| < t): for whole df a finite sum of powers of cos^2 of the angle whose tangent is t/sqrt(df). */
+static double student_within(double t, int df)
+{
+    double angle = atan(t / sqrt(df)), c2 = cos(angle) * cos(angle), odd = df % 2;
+    double term = odd ? cos(angle) : 1, sum = 0;
+    for (int i = df % 2 ? 1 : 0; i < df - 1; i += 2) {
+        sum += term;
+        term *= c2 * (i + 1) / (i + 2);
+    }
+    return odd ? (angle + sin(angle) * sum) * M_2_PI : sin(angle) * sum;
+}
+
+double tail_student_point(double p, int df)
+{
+    double lo = 0, hi = FARTHEST_T;
+    for (int i = 0; i < 64; i++) {
+        double mid = (lo + hi) / 2;
+        if (1 - student_within(mid, df) > p)
             lo = mid;
         else
             hi = mid;

@@ -11,5 +11,7 @@ double tail_chi2(double x, int df);
 double tail_range(double q, int k);
 /* The q with tail_range(q, k) = p, 0 < p < 1. */
 double tail_range_point(double p, int k);
+/* Student's t with df >= 1 degrees of freedom: the t with P(|T| >= t) = p, 0.001 <= p < 1.  Time grows with df. */
+double tail_student_point(double p, int df);
 
 #endif

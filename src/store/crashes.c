@@ -90,6 +90,26 @@ int store_crash_known(struct store *s, int64_t seed, bool *is, struct err *e)
     return rc < 0 ? rc : 0;
 }
 
+int store_crash_edges(struct store *s, int64_t id, struct buf *out, struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q,
+                      "SELECT s.edges FROM crashes c JOIN seeds s ON s.hash = c.hash"
+                      " WHERE c.id = ? AND s.state = 2",
+                      e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, id);
+    rc = db_step(&q, e);
+    if (rc > 0) {
+        size_t n;
+        const void *edges = db_blob(&q, &n);
+        buf_add(out, edges ? edges : "", n);
+    }
+    db_done(&q);
+    return rc;
+}
+
 int crash_facts(struct query *q, struct store_crash *c, struct err *e)
 {
     size_t n;
@@ -108,6 +128,7 @@ int crash_facts(struct query *q, struct store_crash *c, struct err *e)
     c->name = db_text(q);
     c->found_ns = db_int(q);
     c->by_eval = db_int(q) != 0;
+    c->slot = (int)db_int(q);
     return 0;
 }
 

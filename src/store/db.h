@@ -132,7 +132,7 @@ CAROL_MUST_CHECK int crash_of_seed(struct store *s, int64_t seed, bool hang, int
 /* The columns of a crash without its bytes, and such a row. */
 #define CRASH_FACTS                                                                                \
     "c.id, c.hang, c.hash, c.size, c.instance, c.turn, c.parent, c.arm, c.signal, c.name, "        \
-    "c.found_ns, c.by_eval"
+    "c.found_ns, c.by_eval, coalesce((SELECT t.slot FROM turns t WHERE t.id = c.turn), -1)"
 CAROL_MUST_CHECK int crash_facts(struct query *q, struct store_crash *c, struct err *e);
 /* Tells fn of every row of CRASH_FACTS, without bytes; ends q. */
 CAROL_MUST_CHECK int crash_walk(struct query *q, store_crash_fn *fn, void *arg, struct err *e);

@@ -319,6 +319,7 @@ struct store_crash {
     const char *name;
     int64_t found_ns;
     bool by_eval; /* seen on the neutral build, not saved by the fuzzer as a crash */
+    int slot;     /* on which its turn ran; -1: none.  Only read, never written. */
 };
 typedef int store_crash_fn(void *arg, const struct store_crash *c, struct err *e);
 /* Those after number `after`, in order. */
@@ -330,6 +331,8 @@ CAROL_MUST_CHECK int store_crash_list(struct store *s, int64_t after, store_cras
 /* -ENOENT: there is no such crash. */
 CAROL_MUST_CHECK int store_crash_get(struct store *s, int64_t id, store_crash_fn *fn, void *arg,
                                      struct err *e);
+/* 1: what it covers on the neutral build (edges_decode) is added to out; 0: it is not measured. */
+CAROL_MUST_CHECK int store_crash_edges(struct store *s, int64_t id, struct buf *out, struct err *e);
 /* Is the content of that seed kept as a crash already? */
 CAROL_MUST_CHECK int store_crash_known(struct store *s, int64_t seed, bool *known, struct err *e);
 
@@ -373,6 +376,10 @@ typedef int store_triage_fn(void *arg, const struct store_triage *t, const struc
                             struct err *e);
 CAROL_MUST_CHECK int store_triage_rows(struct store *s, store_triage_fn *fn, void *arg,
                                        struct err *e);
+/* The row of one crash, if there is one; what fn says, else 0. */
+typedef int store_triage_row_fn(void *arg, const struct store_triage *t, struct err *e);
+CAROL_MUST_CHECK int store_triage_row(struct store *s, int64_t crash, store_triage_row_fn *fn,
+                                      void *arg, struct err *e);
 /* The report of one; *text is NULL when there is none, and the caller's. */
 CAROL_MUST_CHECK int store_triage_report(struct store *s, int64_t crash, char **text,
                                          struct err *e);

@@ -148,6 +148,24 @@ int store_triage_rows(struct store *s, store_triage_fn *fn, void *arg, struct er
     return rc;
 }
 
+int store_triage_row(struct store *s, int64_t crash, store_triage_row_fn *fn, void *arg,
+                     struct err *e)
+{
+    struct query q;
+    int rc = db_query(s, &q, "SELECT " COLUMNS " FROM triage t WHERE t.crash = ?", e);
+    if (rc < 0)
+        return rc;
+    db_bind_int(&q, crash);
+    if ((rc = db_step(&q, e)) > 0) {
+        struct store_triage t = row_of(&q);
+        s->walking = true;
+        rc = fn(arg, &t, e);
+        s->walking = false;
+    }
+    db_done(&q);
+    return rc;
+}
+
 int store_triage_report(struct store *s, int64_t crash, char **text, struct err *e)
 {
     struct query q;

@@ -68,8 +68,10 @@ static int init_plain(struct family_kit *k, struct err *e)
     k->engine = where_runtime("libcaroldrv.a");
     add_words(&k->compile, "-gline-tables-only");
     if (k->family == FAMILY_ASAN) {
+        /* Checks of large functions are calls: a third of the CPU time, and only triage runs it. */
         add_words(&k->compile, "-fsanitize=address -fno-omit-frame-pointer "
-                               "-fno-optimize-sibling-calls");
+                               "-fno-optimize-sibling-calls "
+                               "-mllvm -asan-instrumentation-with-call-threshold=100");
         add_words(&k->link, "-fsanitize=address");
         strv_add(&k->env, "ASAN_OPTIONS=detect_leaks=0");
     }
@@ -105,6 +107,10 @@ static int init_afl(struct family_kit *k, struct err *e)
     k->env.v[0] = str_fmt("AFL_PATH=%s", path);
     free(path);
     strv_add(&k->env, "AFL_QUIET=1");
+    /* What afl-clang-fast adds by itself, but without its -g: nobody reads these builds' debug info. */
+    strv_add(&k->env, "AFL_DONT_OPTIMIZE=1");
+    strv_add(&k->first, "-O3");
+    add_words(&k->compile, "-funroll-loops -g0");
     if (k->family == FAMILY_LAF) { /* not TRANSFORM_COMPARES: it miscompiles string comparisons */
         strv_add(&k->env, "AFL_LLVM_LAF_SPLIT_SWITCHES=1");
         strv_add(&k->env, "AFL_LLVM_LAF_SPLIT_COMPARES=1");
@@ -155,7 +161,7 @@ static int init_hfuzz(struct family_kit *k, struct err *e)
     k->engine = where_engine("honggfuzz/libhfuzz.a");
     add_words(&k->compile,
               "-fno-builtin -fno-omit-frame-pointer -D__NO_STRING_INLINES "
-              "-mllvm -inline-threshold=1000 "
+              "-mllvm -inline-threshold=1000 -gline-tables-only "
               "-fsanitize-coverage=trace-pc-guard,trace-cmp,trace-div,indirect-calls,trace-gep,"
               "stack-depth -fno-sanitize-link-runtime");
     add_words(&k->link, "-fno-sanitize-link-runtime");
@@ -312,8 +318,8 @@ void family_kit_free(struct family_kit *k)
     free(k->cc);
     free(k->cxx);
     free(k->engine);
-    struct strv *lists[] = {&k->compile,        &k->link, &k->with_engine,
-                            &k->without_engine, &k->env,  &k->files};
+    struct strv *lists[] = {&k->first,          &k->compile, &k->link, &k->with_engine,
+                            &k->without_engine, &k->env,     &k->files};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         strv_free(lists[i]);
     *k = (struct family_kit){0};

@@ -18,6 +18,7 @@ struct family_kit {
     char *clang;         /* the clang underneath, absolute path */
     char *cc, *cxx;      /* what is executed to compile C and C++ */
     char *engine;        /* the archive handed to scripts as LIB_FUZZING_ENGINE */
+    struct strv first;   /* flags before the user's: what counts unless they say otherwise */
     struct strv compile; /* flags after the user's, at every compilation */
     struct strv link;    /* linker flags after the user's, for programs */
     struct strv with_engine, without_engine; /* the end of the line of such a link */

@@ -280,8 +280,8 @@ int plan_key(const struct plan *p, const struct family_kit *k, const char *compi
 {
     struct hasher *h = hash_begin();
     struct digest d;
-    const struct strv *lists[] = {&k->compile, &k->link, &k->with_engine, &k->without_engine,
-                                  &k->env};
+    const struct strv *lists[] = {&k->first,       &k->compile,        &k->link,
+                                  &k->with_engine, &k->without_engine, &k->env};
     (void)e;
     hash_add_str(h, WRAPPER_VERSION);
     hash_add_str(h, p->source_key);

@@ -237,6 +237,7 @@ int wrapper_rewrite(const struct family_kit *k, const char *const *argv, bool cx
     }
     strv_free(&words);
     strv_add(out, cxx ? k->cxx : k->cc);
+    add_all(out, &k->first);
     add_all(out, &l.kept);
     add_all(out, &k->compile);
     if (job->from && job->to)

@@ -202,6 +202,7 @@ int lab_shoot(struct lab *lab, const struct shot_spec *s, shot_fn *fn, void *arg
     bool asan = s->family == FAMILY_ASAN;
     int64_t ms = (int64_t)(s->times_limit ? s->times_limit : LIMITS) * lab->o.timeout_ms;
     ms = !s->times_limit && ms < LEAST_MS ? LEAST_MS : ms;
+    ms = s->most_ms && ms > s->most_ms ? s->most_ms : ms;
     *p = (struct pending){.lab = lab,
                           .fn = fn,
                           .arg = arg,

@@ -40,6 +40,7 @@ struct shot_spec {
     size_t size;
     int cpu;          /* pinned to; -1: no */
     int times_limit;  /* CPU time in time limits of the campaign; 0: 10 */
+    int64_t most_ms;  /* and no more than this; 0: no matter */
     bool show_hang;   /* past its time a sanitizer shows where it is */
     bool slow_unwind; /* stacks of allocations through libraries without frame pointers */
     bool quick;       /* only whether and how it ended: no symbols, no report */

@@ -1,14 +1,18 @@
-/* live: which crash is looked at next while the campaign runs, and when there is time for it. */
+/* live: when there is time to look at a crash while the campaign runs, and what becomes of the result.  Which crash it is, is
+ * in queue.c. */
 #include "triage/live.h"
 
 #include "base/die.h"
 #include "base/str.h"
 #include "triage/look.h"
-#include "triage/triage.h"
+#include "triage/queue.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SPENT "triage.live_us" /* the fact */
 
 struct live {
     struct loop *loop;
@@ -17,22 +21,22 @@ struct live {
     struct lab *lab;
     struct strv buckets; /* every defect there is */
     int64_t seen;        /* crashes up to this number are in the queue, or have been */
-    int64_t *queue;
-    int *cpu;
-    size_t n, cap, next;
-    int *found; /* cores of the crashes that are not in the queue yet, in order */
-    size_t n_found, cap_found, next_found;
+    struct queue *queue;
     struct look *look;
     struct buf data;
-    int64_t now; /* number of the crash that is looked at */
-    int64_t campaign_ns;
+    int64_t now;      /* number of the crash that is looked at */
+    int64_t spent_us; /* by earlier lives of the campaign */
+    uint64_t looks;   /* in this one */
+    int64_t elapsed_ns;
     struct timer again; /* after a look, not inside it */
 };
+
+/* --- what there is -------------------------------------------------------------------------------- */
 
 static void on_again(void *arg)
 {
     struct live *v = arg;
-    live_pump(v, v->campaign_ns);
+    live_pump(v, v->elapsed_ns);
 }
 
 static int add_bucket(void *arg, const struct store_triage *t, const struct store_crash *c,
@@ -47,6 +51,20 @@ static int add_bucket(void *arg, const struct store_triage *t, const struct stor
     return 0;
 }
 
+static int load(struct live *v, struct err *e)
+{
+    char *spent = NULL;
+    uint64_t us = 0;
+    int rc = store_put(v->store, &(struct store_fact){"triage.build", lab_builds(v->lab)}, 1, e);
+    if (rc == 0)
+        rc = store_get(v->store, SPENT, &spent, e);
+    if (rc == 0 && spent)
+        rc = str_to_u64(spent, SPENT, 0, INT64_MAX, &us, e);
+    v->spent_us = (int64_t)us;
+    free(spent);
+    return rc < 0 ? rc : store_triage_rows(v->store, add_bucket, v, e);
+}
+
 int live_new(struct live **out, struct loop *l, struct store *s, const struct live_opts *o,
              struct err *e)
 {
@@ -54,14 +72,13 @@ int live_new(struct live **out, struct loop *l, struct store *s, const struct li
     v->loop = l;
     v->store = s;
     v->o = *o;
+    v->queue = queue_new();
     v->again = (struct timer){.fn = on_again, .arg = v};
     int rc = lab_new(&v->lab, l, &o->lab, e);
     if (rc == 0 && !lab_has(v->lab, FAMILY_ASAN))
         rc = err_set(e, -ENOENT, "there is no asan build");
     if (rc == 0)
-        rc = store_put(s, &(struct store_fact){"triage.build", lab_builds(v->lab)}, 1, e);
-    if (rc == 0)
-        rc = store_triage_rows(s, add_bucket, v, e);
+        rc = load(v, e);
     if (rc < 0)
         live_free(v);
     else
@@ -69,29 +86,56 @@ int live_new(struct live **out, struct loop *l, struct store *s, const struct li
     return rc;
 }
 
-void live_found(struct live *v, int cpu)
+/* --- time ----------------------------------------------------------------------------------------- */
+
+int64_t live_allowance_us(int64_t elapsed_ns, int64_t budget_ns, int slots)
 {
-    if (!v)
-        return;
-    XGROW(v->found, v->n_found, v->cap_found);
-    v->found[v->n_found++] = cpu;
+    int64_t ahead = budget_ns && budget_ns < LIVE_AHEAD_NS ? budget_ns : LIVE_AHEAD_NS;
+    return (elapsed_ns > ahead ? elapsed_ns : ahead) / 1000 * slots / LIVE_SHARE;
 }
 
-static int enqueue(void *arg, const struct store_crash *c, struct err *e)
+static int64_t spent_us(const struct live *v)
+{
+    return v->spent_us + lab_cpu_us(v->lab);
+}
+
+/* Is there time for another?  It will take about as long as those before. */
+static bool may_run(const struct live *v)
+{
+    int64_t next = v->looks ? lab_cpu_us(v->lab) / (int64_t)v->looks : 0;
+    bool first = !v->looks && !v->spent_us;
+    return first ||
+           spent_us(v) + next <= live_allowance_us(v->elapsed_ns, v->o.budget_ns, v->o.slots);
+}
+
+/* --- one crash ------------------------------------------------------------------------------------ */
+
+static void tell(struct live *v, const struct store_triage *row)
+{
+    bool fresh = !strv_has(&v->buckets, row->defect);
+    if (fresh)
+        strv_add(&v->buckets, row->defect);
+    v->o.bucketed(v->o.arg, row, fresh);
+}
+
+static void on_verdict(void *arg, struct verdict *d)
 {
     struct live *v = arg;
-    (void)e;
-    v->seen = c->id;
-    if (c->hang)
-        return 0;
-    if (v->n == v->cap) {
-        v->cap = v->cap ? 2 * v->cap : 64;
-        v->queue = xrealloc(v->queue, v->cap * sizeof *v->queue);
-        v->cpu = xrealloc(v->cpu, v->cap * sizeof *v->cpu);
+    struct err e = {0};
+    char bucket[BUCKET_LEN], spent[24];
+    struct store_triage row = verdict_row(d, v->now, lab_builds(v->lab), bucket);
+    snprintf(spent, sizeof spent, "%lld", (long long)spent_us(v));
+    v->look = NULL;
+    int rc = *bucket ? store_triage_put(v->store, &row, &e) : 0;
+    if (rc == 0)
+        rc = store_put(v->store, &(struct store_fact){SPENT, spent}, 1, &e);
+    if (rc < 0) {
+        v->o.failed(v->o.arg, &e);
+        return;
     }
-    v->cpu[v->n] = v->next_found < v->n_found ? v->found[v->next_found++] : -1;
-    v->queue[v->n++] = c->id;
-    return 0;
+    if (*bucket)
+        tell(v, &row);
+    loop_timer(v->loop, &v->again, loop_now(v->loop));
 }
 
 static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
@@ -104,65 +148,91 @@ static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
     return 0;
 }
 
-static void on_verdict(void *arg, struct verdict *d)
-{
-    struct live *v = arg;
-    struct err e = {0};
-    char bucket[BUCKET_LEN];
-    struct store_triage row = triage_row(d, v->now, lab_builds(v->lab), bucket);
-    v->look = NULL;
-    int rc = *bucket ? store_triage_put(v->store, &row, &e) : 0;
-    if (rc < 0) {
-        v->o.failed(v->o.arg, &e);
-        return;
-    }
-    bool fresh = *bucket && !strv_has(&v->buckets, bucket);
-    if (fresh)
-        strv_add(&v->buckets, bucket);
-    if (*bucket)
-        v->o.bucketed(v->o.arg, &row, fresh);
-    loop_timer(v->loop, &v->again, loop_now(v->loop));
-}
-
-/* Is there time for another?  It will take about as long as those before. */
-static bool may_run(const struct live *v)
-{
-    return !v->next || lab_cpu_us(v->lab) * LIVE_SHARE <= v->campaign_ns / 1000;
-}
-
-void live_pump(struct live *v, int64_t campaign_ns)
+static void look_at(struct live *v, const struct waiting *w)
 {
     struct err e = {0};
-    if (!v)
-        return;
-    v->campaign_ns = campaign_ns;
-    if (store_untriaged(v->store, lab_builds(v->lab), v->seen, enqueue, v, &e) < 0) {
-        v->o.failed(v->o.arg, &e);
-        return;
-    }
-    if (v->look || v->next == v->n || !may_run(v))
-        return;
-    v->now = v->queue[v->next];
-    int cpu = v->cpu[v->next++];
-    if (store_crash_get(v->store, v->now, keep_bytes, v, &e) < 0)
+    if (store_crash_get(v->store, w->id, keep_bytes, v, &e) < 0)
         return; /* `carol triage` says what is the matter with it */
     struct look_spec s = {.kind = LOOK_BUCKET,
                           .data = v->data.p ? v->data.p : "",
                           .size = v->data.len,
-                          .cpu = cpu,
+                          .cpu = v->o.core(v->o.arg, w->slot),
+                          .most_ms = live_allowance_us(0, 0, v->o.slots) / 1000,
                           .once = true};
+    v->now = w->id;
     if (look_start(&v->look, v->lab, &s, on_verdict, v, &e) < 0)
         v->look = NULL; /* no process to be had now: the campaign has other troubles then */
+    else
+        v->looks++;
+}
+
+/* What `carol triage` beside us has found out already. */
+struct other {
+    const struct live *v;
+    bool there;
+    char defect[BUCKET_LEN], fault[64], function[128], file[256];
+};
+
+static int note_other(void *arg, const struct store_triage *t, struct err *e)
+{
+    struct other *o = arg;
+    (void)e;
+    o->there = strcmp(t->build, lab_builds(o->v->lab)) == 0;
+    snprintf(o->defect, sizeof o->defect, "%s", t->defect);
+    snprintf(o->fault, sizeof o->fault, "%s", t->fault);
+    snprintf(o->function, sizeof o->function, "%s", t->function);
+    snprintf(o->file, sizeof o->file, "%s", t->file);
+    return 0;
+}
+
+static int take_up(struct live *v, const struct waiting *w, struct err *e)
+{
+    struct other o = {.v = v};
+    int rc = store_triage_row(v->store, w->id, note_other, &o, e);
+    if (rc < 0)
+        return rc;
+    struct store_triage row = {.crash = w->id,
+                               .defect = o.defect,
+                               .fault = o.fault,
+                               .function = o.function,
+                               .file = o.file};
+    if (!o.there)
+        look_at(v, w);
+    else if (*o.defect)
+        tell(v, &row);
+    return 0;
+}
+
+/* --- all of them ---------------------------------------------------------------------------------- */
+
+static int enqueue(void *arg, const struct store_crash *c, struct err *e)
+{
+    struct live *v = arg;
+    (void)e;
+    v->seen = c->id;
+    if (!c->hang)
+        queue_add(v->queue, c);
+    return 0;
+}
+
+void live_pump(struct live *v, int64_t elapsed_ns)
+{
+    struct err e = {0};
+    struct waiting w;
+    if (!v)
+        return;
+    v->elapsed_ns = elapsed_ns;
+    int rc = store_untriaged(v->store, lab_builds(v->lab), v->seen, enqueue, v, &e);
+    while (rc == 0 && !v->look && may_run(v) &&
+           (rc = queue_take(v->queue, queue_edges, v->store, &w, &e)) > 0)
+        rc = take_up(v, &w, &e);
+    if (rc < 0)
+        v->o.failed(v->o.arg, &e);
 }
 
 size_t live_defects(const struct live *v)
 {
     return v ? v->buckets.n : 0;
-}
-
-int64_t live_cpu_us(const struct live *v)
-{
-    return v ? lab_cpu_us(v->lab) : 0;
 }
 
 void live_free(struct live *v)
@@ -172,10 +242,8 @@ void live_free(struct live *v)
     loop_timer_clear(v->loop, &v->again);
     look_cancel(v->look);
     lab_free(v->lab);
+    queue_free(v->queue);
     strv_free(&v->buckets);
     buf_free(&v->data);
-    free(v->queue);
-    free(v->cpu);
-    free(v->found);
     free(v);
 }

@@ -66,6 +66,7 @@ static void shoot(struct look *k, enum family f, int times, bool show, bool quic
                              .size = k->s.size,
                              .cpu = k->s.cpu,
                              .times_limit = times,
+                             .most_ms = k->s.most_ms,
                              .show_hang = show,
                              .slow_unwind = k->slow_unwind,
                              .quick = quick};
@@ -312,6 +313,7 @@ int look_start(struct look **out, struct lab *lab, const struct look_spec *s, lo
                              .data = s->data,
                              .size = s->size,
                              .cpu = s->cpu,
+                             .most_ms = s->most_ms,
                              .quick = s->kind == LOOK_CONFIRM && plain_first};
     int rc = plain || asan
                  ? lab_shoot(lab, &spec, on_shot, k, e)
@@ -329,4 +331,40 @@ void look_cancel(struct look *k)
         return;
     lab_forget(k->lab, k);
     dispose(k);
+}
+
+/* --- for the record ------------------------------------------------------------------------------ */
+
+struct store_triage verdict_row(const struct verdict *v, int64_t crash, const char *build,
+                                char *bucket)
+{
+    struct store_triage r = {.crash = crash,
+                             .build = build,
+                             .outcome = v->outcome,
+                             .defect = bucket,
+                             .asan_runs = v->asan_runs,
+                             .asan_hits = v->asan_hits,
+                             .plain_runs = v->plain_runs,
+                             .plain_hits = v->plain_hits,
+                             .plain_signal = v->plain_signal,
+                             .cpu_us = v->cpu_us,
+                             .why = v->why,
+                             .report = v->text};
+    bucket[0] = '\0';
+    bool defect = v->known && (v->outcome == TRIAGE_CRASH || v->outcome == TRIAGE_HANG ||
+                               v->outcome == TRIAGE_OOM);
+    if (!defect)
+        return r;
+    report_bucket(&v->r, bucket);
+    r.function = v->r.function;
+    r.file = v->r.file;
+    r.line = v->r.line;
+    r.fault = v->r.fault;
+    r.entry = v->r.entry;
+    r.access = v->r.access;
+    r.bytes = v->r.bytes;
+    r.address = v->r.address;
+    r.cwe = v->r.cwe;
+    r.withheld = v->r.withheld;
+    return r;
 }

@@ -13,6 +13,7 @@
 #ifndef CAROL_TRIAGE_LOOK_H
 #define CAROL_TRIAGE_LOOK_H
 
+#include "store/store.h"
 #include "triage/lab.h"
 
 struct look;
@@ -23,7 +24,8 @@ struct look_spec {
     enum look_kind kind;
     const void *data;
     size_t size;
-    int cpu;   /* pinned to; -1: no */
+    int cpu;         /* pinned to; -1: no */
+    int64_t most_ms; /* CPU time of a shot at most; 0: as the lab has it */
     bool once; /* bucket: one shot only, and no verdict but a defect (outcome NONE otherwise) */
     enum family finder; /* the build of the fuzzer that found it; FAMILY_NONE: unknown */
     int signal;         /* that it saw */
@@ -43,5 +45,9 @@ typedef void look_fn(void *arg, struct verdict *v);
 CAROL_MUST_CHECK int look_start(struct look **out, struct lab *lab, const struct look_spec *s,
                                 look_fn *fn, void *arg, struct err *e);
 void look_cancel(struct look *k);
+
+/* A verdict as a row.  `bucket` must hold BUCKET_LEN bytes and live as long as the row. */
+struct store_triage verdict_row(const struct verdict *v, int64_t crash, const char *build,
+                                char *bucket);
 
 #endif

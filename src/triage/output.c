@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_told(const struct output *o, const struct defect *d)
+bool output_tells(const struct output *o, const struct defect *d)
 {
     return !o->public || !d->withheld;
 }
@@ -88,6 +88,17 @@ static int write_text(const char *folder, const char *name, const char *text, si
     return rc;
 }
 
+/* One of before would be of another run. */
+static int write_stack(const char *folder, const char *stack, struct err *e)
+{
+    if (stack)
+        return write_text(folder, "stack.txt", stack, strlen(stack), e);
+    char *path = fs_join(folder, "stack.txt");
+    int rc = fs_remove_tree(path, e);
+    free(path);
+    return rc;
+}
+
 static int write_defect(const struct output *o, const struct defect *d, struct err *e)
 {
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
@@ -97,8 +108,8 @@ static int write_defect(const struct output *o, const struct defect *d, struct e
         rc = write_inputs(o, d, folder, e);
     if (rc == 0)
         rc = store_triage_report(o->store, d->worst, &stack, e);
-    if (rc == 0 && stack)
-        rc = write_text(folder, "stack.txt", stack, strlen(stack), e);
+    if (rc == 0)
+        rc = write_stack(folder, stack, e);
     if (rc == 0)
         rc = output_report(o, d, stack, &b, e);
     if (rc == 0)
@@ -120,7 +131,7 @@ static void set_paths(const struct output *o, json_t *list)
     {
         const struct defect *d = defects_find(o->d, json_string_value(json_object_get(x, "id")));
         char *path = output_input(o, d);
-        bool told = is_told(o, d);
+        bool told = output_tells(o, d);
         json_object_set_new(x, "minimised", told && d->minimised ? json_string(path) : json_null());
         json_object_set_new(x, "input", told ? json_string(path) : json_null());
         if (!told)
@@ -151,36 +162,14 @@ static int write_json(const struct output *o, const char *name, json_t *json, st
     return rc;
 }
 
-static bool is_id(const char *name)
-{
-    return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
-}
-
-/* Folders of earlier runs: of what is no defect any more, or may not be told. */
-static int remove_old(const struct output *o, struct err *e)
-{
-    struct strv names = {0};
-    int rc = fs_list(o->dir, &names, e);
-    for (size_t i = 0; rc == 0 && i < names.n; i++) {
-        const struct defect *d = defects_find(o->d, names.v[i]);
-        if (!is_id(names.v[i]) || (d && is_told(o, d)))
-            continue;
-        char *path = fs_join(o->dir, names.v[i]);
-        rc = fs_remove_tree(path, e);
-        free(path);
-    }
-    strv_free(&names);
-    return rc;
-}
-
 int output_write(const struct output *o, struct err *e)
 {
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     int rc = fs_mkdirs(o->dir, e);
     if (rc == 0)
-        rc = remove_old(o, e);
+        rc = output_clear(o, e);
     for (size_t i = 0; rc == 0 && i < o->d->n; i++)
-        if (is_told(o, &o->d->v[i]))
+        if (output_tells(o, &o->d->v[i]))
             rc = write_defect(o, &o->d->v[i], e);
     if (rc == 0)
         rc = write_json(o, "defects.sarif", output_sarif(o), e);

@@ -4,9 +4,10 @@
  *     ID/original       the input as it was found     ID/minimised    the smallest one
  *     defects.json      all of them (METHOD §18)      defects.sarif, junit.xml
  *
- * Files are written anew each time; a folder of a defect that is no more stays, because nothing here deletes an input.
+ * Files are written anew each time.  What is in a folder and is not so any more, of a defect that is none now too, is
+ * moved to earlier/ID, inputs with their hash in the name: nothing here deletes an input.
  * With `public`, the withheld have no folder, no trace and no input, and of them only class, weakness and place are
- * told. */
+ * told; what was public before is removed, its inputs are in the store. */
 #ifndef CAROL_TRIAGE_OUTPUT_H
 #define CAROL_TRIAGE_OUTPUT_H
 
@@ -26,6 +27,9 @@ struct output {
     bool baseline; /* known ones are told apart */
 };
 
+#define OUTPUT_EARLIER "earlier" /* the folder of what is not so any more */
+
+bool output_tells(const struct output *o, const struct defect *d);
 CAROL_MUST_CHECK int output_write(const struct output *o, struct err *e);
 /* What is given to programs: as written to defects.json. */
 json_t *output_json(const struct output *o);
@@ -33,6 +37,9 @@ json_t *output_json(const struct output *o);
 char *output_input(const struct output *o, const struct defect *d);
 /* The command that runs it on the asan build, or on the plain one if only that fails.  Free it. */
 char *output_command(const struct output *o, const struct defect *d);
+
+/* What does not belong into the directory any more.  earlier.c */
+CAROL_MUST_CHECK int output_clear(const struct output *o, struct err *e);
 
 /* The parts of it: sarif.c, junit.c, story.c */
 json_t *output_sarif(const struct output *o);

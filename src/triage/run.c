@@ -14,23 +14,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #define INPUT_FD 200
 #define INPUT_PATH "/proc/self/fd/200"
-#define HEAD_MAX ((size_t)512 << 10) /* what is kept of the beginning of the output, */
-#define TAIL_MAX ((size_t)512 << 10) /* and of its end */
-#define LOOK_NS (50 * NS_PER_MS)     /* how often the limits are looked at */
-#define GRACE_NS (5 * NS_PER_S)      /* for a sanitizer to print its stack */
+#define HEAD_MAX ((size_t)512 << 10)   /* what is kept of the beginning of the output, */
+#define REPORT_MAX ((size_t)512 << 10) /* from where a sanitizer begins to report, */
+#define TAIL_MAX ((size_t)512 << 10)   /* and of its end */
+#define MARK_MAX 64                    /* longer than what a report begins with */
+#define LOOK_NS (50 * NS_PER_MS)       /* how often the limits are looked at */
+#define GRACE_NS (5 * NS_PER_S)        /* for a sanitizer to print its stack */
 
 struct run {
     struct loop *loop;
     struct cage cage;
     int out; /* the end of the pipe that we read; -1: closed */
-    struct buf head, tail;
-    bool cut;
+    struct buf head, report, tail;
+    bool reports;    /* the report has begun, */
+    bool apart, cut; /* with something left out before it; something is left out before the tail */
     struct timer look;
     int64_t began, cpu_limit_ns, wall_limit_ns, cpu_ns;
     bool abort_when_late, late, killed;
@@ -41,18 +43,66 @@ struct run {
 
 /* --- output ------------------------------------------------------------------------------------- */
 
+/* How many bytes of a text are before the report of a sanitizer; all of them: there is none. */
+static size_t before_report(const char *p, size_t n)
+{
+    static const char *const marks[] = {"Sanitizer: ", ": runtime error: "};
+    size_t first = n;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *at = memmem(p, n, marks[i], strlen(marks[i]));
+        if (at && (size_t)(at - p) < first)
+            first = (size_t)(at - p);
+    }
+    while (first < n && first && p[first - 1] != '\n')
+        first--;
+    return first;
+}
+
 /* The tail is kept in up to twice its size, so that it is moved rarely. */
+static void shorten_tail(struct run *r)
+{
+    if (r->tail.len <= TAIL_MAX)
+        return;
+    size_t drop = r->tail.len - TAIL_MAX / 2;
+    memmove(r->tail.p, r->tail.p + drop, r->tail.len - drop);
+    r->tail.len -= drop;
+    r->cut = true;
+}
+
+static size_t fill(struct buf *b, const char *p, size_t n)
+{
+    size_t room = b->max - b->len, some = n < room ? n : room;
+    buf_add(b, p, some);
+    return some;
+}
+
+/* Is there a report in what was just added to the tail?  Then it is kept from there on. */
+static void look_for_report(struct run *r, size_t added)
+{
+    size_t back = added + MARK_MAX < r->tail.len ? r->tail.len - added - MARK_MAX : 0;
+    size_t at = back + before_report(r->tail.p + back, r->tail.len - back);
+    if (at == r->tail.len)
+        return;
+    buf_add(&r->report, r->tail.p + at, r->tail.len - at);
+    r->tail.len = 0;
+    r->cut = false;
+    r->reports = r->apart = true;
+}
+
+/* The beginning; then what comes last, until a report begins; then that; then what comes last again. */
 static void keep(struct run *r, const char *p, size_t n)
 {
-    size_t room = HEAD_MAX - r->head.len, first = n < room ? n : room;
-    buf_add(&r->head, p, first);
-    buf_add(&r->tail, p + first, n - first);
-    if (r->tail.len > TAIL_MAX) {
-        size_t drop = r->tail.len - TAIL_MAX / 2;
-        memmove(r->tail.p, r->tail.p + drop, r->tail.len - drop);
-        r->tail.len -= drop;
-        r->cut = true;
-    }
+    size_t used = fill(&r->head, p, n);
+    if (used && !r->reports)
+        r->reports = before_report(r->head.p, r->head.len) < r->head.len;
+    if (r->reports)
+        used += fill(&r->report, p + used, n - used);
+    if (used == n)
+        return;
+    buf_add(&r->tail, p + used, n - used);
+    if (!r->reports)
+        look_for_report(r, n - used);
+    shorten_tail(r);
 }
 
 static void drain(struct run *r)
@@ -91,6 +141,7 @@ static void dispose(struct run *r)
         close(r->out);
     }
     buf_free(&r->head);
+    buf_free(&r->report);
     buf_free(&r->tail);
     free(r);
 }
@@ -105,13 +156,22 @@ static void look_at_cpu(struct run *r)
         r->cpu_ns = u.cpu_ns;
 }
 
+static void add_part(struct buf *text, const struct buf *part, bool apart)
+{
+    if (apart)
+        buf_str(text, "\n[... much output left out ...]\n");
+    if (part->len)
+        buf_add(text, part->p, part->len);
+}
+
 static void on_end(void *arg, uint32_t events)
 {
     struct run *r = arg;
     struct cage_end end = {0};
     struct rusage before, after;
-    struct run_result res = {
-        .begun = true, .late = r->late, .text = BUF_INIT(HEAD_MAX + TAIL_MAX + 64)};
+    struct run_result res = {.begun = true,
+                             .late = r->late,
+                             .text = BUF_INIT(HEAD_MAX + REPORT_MAX + 2 * TAIL_MAX + 128)};
     (void)events;
     loop_unwatch(r->loop, r->cage.status_fd);
     getrusage(RUSAGE_CHILDREN, &before);
@@ -134,10 +194,9 @@ static void on_end(void *arg, uint32_t events)
     }
     res.signal = end.exited ? 0 : end.signal;
     res.code = end.exited ? end.code : 0;
-    buf_add(&res.text, r->head.p ? r->head.p : "", r->head.len);
-    if (r->cut)
-        buf_str(&res.text, "\n[... much output left out ...]\n");
-    buf_add(&res.text, r->tail.p ? r->tail.p : "", r->tail.len);
+    add_part(&res.text, &r->head, false);
+    add_part(&res.text, &r->report, r->apart);
+    add_part(&res.text, &r->tail, r->cut);
     run_done_fn *done = r->done;
     void *who = r->arg;
     dispose(r);
@@ -213,17 +272,6 @@ static int set_limits(void *arg)
     return setrlimit(RLIMIT_CORE, &none);
 }
 
-static int input_file(const void *data, size_t n, int *fd, struct err *e)
-{
-    *fd = memfd_create("carol-input", MFD_CLOEXEC);
-    if (*fd < 0)
-        return err_sys(e, "cannot make a file in memory for an input");
-    int rc = fs_write_fd(*fd, data, n, e);
-    if (rc == 0 && lseek(*fd, 0, SEEK_SET) < 0)
-        rc = err_sys(e, "cannot rewind an input");
-    return rc;
-}
-
 static int start_cage(struct run *r, const struct run_spec *s, int input, int err_fd, struct err *e)
 {
     struct strv argv = {0};
@@ -253,6 +301,7 @@ int run_start(struct run **out, struct loop *l, const struct run_spec *s, run_do
     *r = (struct run){.loop = l,
                       .out = -1,
                       .head = BUF_INIT(HEAD_MAX),
+                      .report = BUF_INIT(REPORT_MAX),
                       .tail = BUF_INIT(2 * TAIL_MAX),
                       .began = loop_now(l),
                       .cpu_limit_ns = s->cpu_ms * NS_PER_MS,
@@ -261,7 +310,7 @@ int run_start(struct run **out, struct loop *l, const struct run_spec *s, run_do
                       .done = done,
                       .arg = arg};
     r->look = (struct timer){.fn = on_look, .arg = r};
-    int rc = input_file(s->data, s->size, &input, e);
+    int rc = fs_memory(s->data, s->size, &input, e);
     if (rc == 0 && pipe2(pipes, O_CLOEXEC) < 0)
         rc = err_sys(e, "cannot make a pipe");
     if (rc == 0 && fcntl(pipes[0], F_SETFL, O_NONBLOCK) < 0)

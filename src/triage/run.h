@@ -6,7 +6,8 @@
  *     run_cancel(r);                                      // instead: it is killed, on_done is not called
  *
  * The input is a file in memory, given as the target was told to take it (a file's name in place of @@, or standard
- * input).  What the program prints on standard error is kept: all of it, or the beginning and the end. */
+ * input).  What the program prints on standard error is kept: all of it, or the beginning, the report of a sanitizer and
+ * the end. */
 #ifndef CAROL_TRIAGE_RUN_H
 #define CAROL_TRIAGE_RUN_H
 

@@ -1,4 +1,4 @@
-/* state: the JSON of a campaign's state and its defects together.  Reads no record. */
+/* state: the JSON of a campaign's state and its defects together.  Judges nothing. */
 #include "triage/state.h"
 
 #include "journal/json.h"
@@ -6,18 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who saw how many of them first. */
-static void add_finders(json_t *fuzzers, const struct defects *d)
+void defects_gauges(const struct defects *d, const struct tally *t, struct gauges *g)
 {
-    const char *name;
-    json_t *x;
-    json_object_foreach(fuzzers, name, x)
-    {
-        json_int_t n = 0;
-        for (size_t i = 0; i < d->n; i++)
-            n += strcmp(d->v[i].found_by, name) == 0;
-        json_object_set_new(x, "defects", json_integer(n));
+    g->defects = d->n;
+    g->confirmed = d->confirmed;
+    g->triaged = d->rows;
+    memset(g->first_defects, 0, sizeof g->first_defects);
+    for (size_t i = 0; i < d->n; i++) {
+        int arm = tally_find(t, d->v[i].found_by);
+        if (arm >= 0)
+            g->first_defects[arm]++;
     }
+}
+
+int state_update(struct status *st, struct defects *d, const char *dir, struct err *e)
+{
+    struct store *s = NULL;
+    *d = (struct defects){0};
+    int rc = store_open(&s, dir, STORE_READ, e);
+    if (rc == 0)
+        rc = status_update(st, s, dir, e);
+    if (rc == 0)
+        rc = defects_load(d, s, e);
+    if (rc == 0)
+        defects_gauges(d, &st->tally, &st->gauges);
+    store_close(s);
+    return rc;
 }
 
 /* One list, in the order in which they were first seen. */
@@ -32,9 +46,7 @@ static json_t *all_defects(const struct defects *d)
 void state_json(const struct status *st, const struct defects *d, struct buf *out)
 {
     json_t *o = status_json(st);
-    add_finders(json_object_get(o, "fuzzers"), d);
     json_object_set_new(o, "defects", all_defects(d));
-    json_object_set_new(o, "untriaged", json_integer((json_int_t)d->waiting));
     char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     buf_printf(out, "%s\n", text);
     free(text);

@@ -5,50 +5,27 @@
 #include "base/die.h"
 #include "base/log.h"
 #include "fuzzer/fuzzer.h"
-#include "triage/defect.h"
+#include "triage/cases.h"
 #include "triage/look.h"
-#include "triage/shrink.h"
+#include "triage/minimise.h"
+#include "triage/queue.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIRM_TRIES 3 /* inputs of one defect that are tried */
 #define LANES_MAX 64
-
-/* A crash or hang. */
-struct item {
-    int64_t id;
-    bool hang, done, tried;
-    enum triage_outcome outcome;
-    size_t size;
-    int arm, signal;
-    char defect[BUCKET_LEN]; /* "": none */
-    int asan_runs, asan_hits, plain_runs, plain_hits;
-};
-
-/* A defect on its way. */
-struct group {
-    char id[BUCKET_LEN];
-    bool hang, confirmed, busy, minimised;
-    int tries;
-};
 
 struct lane {
     struct triage *t;
-    struct item *item; /* NULL: idle, or minimising */
+    struct item *item; /* NULL: idle */
     struct group *group;
     struct look *look;
+    struct minimise *minimise;
     struct buf data;
     struct timer next;
     bool busy;
-    /* minimising */
-    struct shrink *shrink;
-    const void *candidate;
-    size_t candidate_size;
-    int64_t until, runs;
-    bool complete;
 };
 
 struct triage {
@@ -56,14 +33,14 @@ struct triage {
     struct store *store;
     struct triage_opts o;
     struct lab *lab;
-    struct item *items;
-    size_t n, cap, cursor;
-    struct group *groups;
-    size_t n_groups, cap_groups;
+    struct cases c;
+    size_t cursor;
+    struct queue *hangs; /* that wait */
+    int64_t hangs_until; /* no other is begun from then on */
     struct lane lane[LANES_MAX];
     int n_lanes;
     enum triage_part part;
-    size_t part_done, part_total, hangs_run, hangs_left;
+    size_t part_done, part_total;
     bool over;
 };
 
@@ -72,111 +49,10 @@ const char *triage_part_name(enum triage_part p)
     static const char *const names[] = {[PART_BUCKETS] = "run again on the asan build",
                                         [PART_CONFIRM] = "confirmed on the plain build",
                                         [PART_MINIMISE] = "minimised",
-                                        [PART_HANGS] = "hangs run again",
+                                        [PART_HANGS] = "hangs run again, each alone",
                                         [PART_CONFIRM_HANGS] = "confirmed on the plain build",
                                         [PART_OVER] = "done"};
     return names[p];
-}
-
-/* --- what there is ------------------------------------------------------------------------------ */
-
-static struct item *find_item(struct triage *t, int64_t id)
-{
-    size_t lo = 0, hi = t->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (t->items[mid].id < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < t->n && t->items[lo].id == id ? &t->items[lo] : NULL;
-}
-
-static int add_item(void *arg, const struct store_crash *c, struct err *e)
-{
-    struct triage *t = arg;
-    (void)e;
-    XGROW(t->items, t->n, t->cap);
-    t->items[t->n++] = (struct item){
-        .id = c->id, .hang = c->hang, .size = c->size, .arm = c->arm, .signal = c->signal};
-    return 0;
-}
-
-static int add_row(void *arg, const struct store_triage *r, const struct store_crash *c,
-                   struct err *e)
-{
-    struct triage *t = arg;
-    (void)e;
-    struct item *i = find_item(t, c->id);
-    if (!i || strcmp(r->build, lab_builds(t->lab)) != 0 || r->outcome == TRIAGE_BROKEN)
-        return 0; /* what could not be run may run now */
-    i->done = true;
-    i->outcome = r->outcome;
-    i->tried = r->plain_runs > 0 || *r->why;
-    i->asan_runs = r->asan_runs;
-    i->asan_hits = r->asan_hits;
-    i->plain_runs = r->plain_runs;
-    i->plain_hits = r->plain_hits;
-    snprintf(i->defect, sizeof i->defect, "%s", r->defect);
-    return 0;
-}
-
-static int load(struct triage *t, struct err *e)
-{
-    struct store_fact build = {"triage.build", lab_builds(t->lab)};
-    char *was;
-    int rc = store_get(t->store, build.key, &was, e);
-    if (rc == 0 && was && strcmp(was, build.value) != 0)
-        log_info("the builds are not those of the last triage: everything is run again");
-    if (rc == 0 && (!was || strcmp(was, build.value) != 0))
-        rc = store_put(t->store, &build, 1, e);
-    free(was);
-    if (rc == 0) /* "": no row is of that build, so every crash is listed */
-        rc = store_untriaged(t->store, "", 0, add_item, t, e);
-    return rc < 0 ? rc : store_triage_rows(t->store, add_row, t, e);
-}
-
-static bool is_sure(const struct item *i)
-{
-    return is_confirmed(i->outcome, i->plain_runs, i->plain_hits);
-}
-
-static struct group *group_of(struct triage *t, const char *id)
-{
-    for (size_t i = 0; i < t->n_groups; i++)
-        if (strcmp(t->groups[i].id, id) == 0)
-            return &t->groups[i];
-    XGROW(t->groups, t->n_groups, t->cap_groups);
-    struct group *g = &t->groups[t->n_groups++];
-    *g = (struct group){0};
-    snprintf(g->id, sizeof g->id, "%s", id);
-    return g;
-}
-
-static int mark_minimised(void *arg, const struct store_minimised *m, struct err *e)
-{
-    struct triage *t = arg;
-    (void)e;
-    for (size_t i = 0; strcmp(m->build, lab_builds(t->lab)) == 0 && i < t->n_groups; i++)
-        t->groups[i].minimised = t->groups[i].minimised || strcmp(t->groups[i].id, m->defect) == 0;
-    return 0;
-}
-
-/* Of the items as they are now.  No lane points to a group then. */
-static int make_groups(struct triage *t, struct err *e)
-{
-    t->n_groups = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        struct item *x = &t->items[i];
-        if (!*x->defect)
-            continue;
-        struct group *g = group_of(t, x->defect);
-        g->confirmed = g->confirmed || is_sure(x);
-        g->hang = g->hang || x->hang;
-        g->tries += x->tried;
-    }
-    return store_minimised(t->store, mark_minimised, t, e);
 }
 
 /* --- ending ------------------------------------------------------------------------------------- */
@@ -187,8 +63,7 @@ static void lane_rest(struct lane *l)
     l->item = NULL;
     l->group = NULL;
     l->look = NULL;
-    shrink_free(l->shrink);
-    l->shrink = NULL;
+    l->minimise = NULL;
     buf_free(&l->data);
 }
 
@@ -239,40 +114,6 @@ static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
     return 0;
 }
 
-struct store_triage triage_row(const struct verdict *v, int64_t crash, const char *build,
-                               char *bucket)
-{
-    struct store_triage r = {.crash = crash,
-                             .build = build,
-                             .outcome = v->outcome,
-                             .defect = bucket,
-                             .asan_runs = v->asan_runs,
-                             .asan_hits = v->asan_hits,
-                             .plain_runs = v->plain_runs,
-                             .plain_hits = v->plain_hits,
-                             .plain_signal = v->plain_signal,
-                             .cpu_us = v->cpu_us,
-                             .why = v->why,
-                             .report = v->text};
-    bucket[0] = '\0';
-    bool defect = v->known && (v->outcome == TRIAGE_CRASH || v->outcome == TRIAGE_HANG ||
-                               v->outcome == TRIAGE_OOM);
-    if (!defect)
-        return r;
-    report_bucket(&v->r, bucket);
-    r.function = v->r.function;
-    r.file = v->r.file;
-    r.line = v->r.line;
-    r.fault = v->r.fault;
-    r.entry = v->r.entry;
-    r.access = v->r.access;
-    r.bytes = v->r.bytes;
-    r.address = v->r.address;
-    r.cwe = v->r.cwe;
-    r.withheld = v->r.withheld;
-    return r;
-}
-
 static void take_counts(struct item *i, const struct verdict *v)
 {
     i->asan_runs = v->asan_runs;
@@ -288,7 +129,7 @@ static void on_bucket(void *arg, struct verdict *v)
     struct triage *t = l->t;
     struct err e = {0};
     char bucket[BUCKET_LEN];
-    struct store_triage row = triage_row(v, l->item->id, lab_builds(t->lab), bucket);
+    struct store_triage row = verdict_row(v, l->item->id, lab_builds(t->lab), bucket);
     int rc = store_triage_put(t->store, &row, &e);
     l->item->done = true;
     l->item->outcome = v->outcome;
@@ -318,7 +159,7 @@ static void on_confirm(void *arg, struct verdict *v)
     l->item->asan_hits = row.asan_hits;
     l->item->tried = true;
     l->group->tries++;
-    l->group->confirmed = is_sure(l->item);
+    l->group->confirmed = case_is_sure(l->item);
     l->group->busy = false;
     t->part_done += l->group->confirmed || l->group->tries == CONFIRM_TRIES;
     lane_free(l, rc, &e);
@@ -360,96 +201,27 @@ static int look_at(struct lane *l, struct item *i, enum look_kind kind, look_fn 
 
 /* --- minimising --------------------------------------------------------------------------------- */
 
-static void try_next(struct lane *l);
-
-static void minimised(struct lane *l, const void *data, size_t size)
+static void on_smallest(void *arg, const struct smallest *s, const struct err *why)
 {
+    struct lane *l = arg;
     struct triage *t = l->t;
     struct err e = {0};
+    if (!s) {
+        lane_free(l, why->code, why);
+        return;
+    }
     struct store_minimised m = {.defect = l->group->id,
                                 .build = lab_builds(t->lab),
                                 .crash = l->item->id,
-                                .runs = l->runs,
-                                .done = l->complete,
-                                .data = data,
-                                .size = size};
+                                .runs = s->runs,
+                                .done = s->complete,
+                                .data = s->data,
+                                .size = s->size};
     int rc = store_minimised_put(t->store, &m, &e);
     l->group->minimised = true;
     l->group->busy = false;
     t->part_done++;
     lane_free(l, rc, &e);
-}
-
-/* The smallest must fail as surely as the one it was made from; else that one stays. */
-static void on_last_check(void *arg, struct verdict *v)
-{
-    struct lane *l = arg;
-    const void *data;
-    size_t size;
-    shrink_best(l->shrink, &data, &size);
-    l->look = NULL;
-    bool sure = v->plain_hits == CONFIRM_RUNS;
-    minimised(l, sure ? data : l->data.p, sure ? size : l->data.len);
-}
-
-static void end_shrinking(struct lane *l)
-{
-    const void *data;
-    size_t size;
-    struct err e = {0};
-    shrink_best(l->shrink, &data, &size);
-    if (!l->group->confirmed) {
-        minimised(l, data, size);
-        return;
-    }
-    struct look_spec s = {.kind = LOOK_CONFIRM, .data = data, .size = size, .cpu = -1};
-    if (look_start(&l->look, l->t->lab, &s, on_last_check, l, &e) < 0)
-        stop(l->t, e.code, &e);
-}
-
-static void on_asan_candidate(void *arg, struct shot *s)
-{
-    struct lane *l = arg;
-    char bucket[BUCKET_LEN] = "";
-    if (s->known)
-        report_bucket(&s->r, bucket);
-    shrink_tell(l->shrink, strcmp(bucket, l->group->id) == 0);
-    try_next(l);
-}
-
-static void shoot_candidate(struct lane *l, enum family f, shot_fn *fn)
-{
-    struct err e = {0};
-    struct shot_spec spec = {.family = f,
-                             .data = l->candidate,
-                             .size = l->candidate_size,
-                             .cpu = -1,
-                             .quick = f == FAMILY_PLAIN};
-    l->runs++;
-    if (lab_shoot(l->t->lab, &spec, fn, l, &e) < 0)
-        stop(l->t, e.code, &e);
-}
-
-/* The plain build is the quicker of the two: what runs through there need not be asked about. */
-static void on_plain_candidate(void *arg, struct shot *s)
-{
-    struct lane *l = arg;
-    if (s->hit) {
-        shoot_candidate(l, FAMILY_ASAN, on_asan_candidate);
-        return;
-    }
-    shrink_tell(l->shrink, false);
-    try_next(l);
-}
-
-static void try_next(struct lane *l)
-{
-    l->complete = !shrink_next(l->shrink, &l->candidate, &l->candidate_size);
-    if (l->complete || loop_now(l->t->loop) >= l->until)
-        end_shrinking(l);
-    else
-        shoot_candidate(l, l->group->confirmed ? FAMILY_PLAIN : FAMILY_ASAN,
-                        l->group->confirmed ? on_plain_candidate : on_asan_candidate);
 }
 
 /* 1: it has begun.  A defect whose input is lost stays as it is; the rest goes on. */
@@ -466,52 +238,33 @@ static int shrink_it(struct lane *l, struct group *g, struct item *i)
     l->busy = g->busy = true;
     l->group = g;
     l->item = i;
-    l->runs = 0;
-    l->until = loop_now(t->loop) + t->o.minimise_ns;
-    l->shrink = shrink_new(l->data.p ? l->data.p : "", l->data.len);
-    try_next(l);
+    struct minimise_spec s = {.data = l->data.p ? l->data.p : "",
+                              .size = l->data.len,
+                              .bucket = g->id,
+                              .confirmed = g->confirmed,
+                              .until = loop_now(t->loop) + t->o.minimise_ns};
+    minimise_start(&l->minimise, t->lab, t->loop, &s, on_smallest, l);
     return 1;
 }
 
 /* --- what next ---------------------------------------------------------------------------------- */
 
-static int next_bucket(struct triage *t, struct lane *l, bool hangs, struct err *e)
+static int next_bucket(struct triage *t, struct lane *l, struct err *e)
 {
-    for (; t->cursor < t->n; t->cursor++) {
-        struct item *i = &t->items[t->cursor];
-        if (i->done || i->hang != hangs)
-            continue;
-        t->cursor++;
-        int rc = look_at(l, i, hangs ? LOOK_HANG : LOOK_BUCKET, on_bucket, e);
+    while (t->cursor < t->c.n) {
+        struct item *i = &t->c.items[t->cursor++];
+        int rc = i->done || i->hang ? 0 : look_at(l, i, LOOK_BUCKET, on_bucket, e);
         if (rc)
             return rc;
-        t->cursor--;
     }
     return 0;
 }
 
-/* The smallest of a defect's inputs that was not tried. */
-static struct item *to_try(struct triage *t, const struct group *g)
-{
-    struct item *best = NULL;
-    for (size_t i = 0; i < t->n; i++) {
-        struct item *x = &t->items[i];
-        if (!x->tried && strcmp(x->defect, g->id) == 0 && (!best || x->size < best->size))
-            best = x;
-    }
-    return best;
-}
-
-static bool wants_confirming(const struct group *g)
-{
-    return !g->confirmed && !g->busy && g->tries < CONFIRM_TRIES;
-}
-
 static int next_confirm(struct triage *t, struct lane *l, struct err *e)
 {
-    for (size_t i = 0; i < t->n_groups; i++) {
-        struct group *g = &t->groups[i];
-        struct item *x = wants_confirming(g) ? to_try(t, g) : NULL;
+    for (size_t i = 0; i < t->c.n_groups; i++) {
+        struct group *g = &t->c.groups[i];
+        struct item *x = case_to_try(&t->c, g);
         if (!x)
             continue;
         l->group = g;
@@ -524,76 +277,82 @@ static int next_confirm(struct triage *t, struct lane *l, struct err *e)
     return 0;
 }
 
-/* The input that counts: sure, then small; nothing that fails only sometimes. */
-static struct item *to_shrink(struct triage *t, const struct group *g)
+static bool may_shrink(const struct triage *t)
 {
-    struct item *best = NULL;
-    for (size_t i = 0; i < t->n; i++) {
-        struct item *x = &t->items[i];
-        bool sure = is_sure(x) || (!g->confirmed && x->asan_hits && x->asan_hits == x->asan_runs);
-        bool asan = x->asan_hits > 0; /* else its bucket cannot be seen again */
-        if (strcmp(x->defect, g->id) == 0 && sure && asan && !x->hang &&
-            (!best || x->size < best->size))
-            best = x;
-    }
-    return best;
-}
-
-static bool wants_shrinking(const struct group *g)
-{
-    return !g->minimised && !g->busy && !g->hang;
+    return t->o.minimise_ns && lab_has(t->lab, FAMILY_ASAN);
 }
 
 static int next_shrink(struct triage *t, struct lane *l)
 {
-    for (size_t i = 0; t->o.minimise_ns && lab_has(t->lab, FAMILY_ASAN) && i < t->n_groups; i++) {
-        struct item *x = wants_shrinking(&t->groups[i]) ? to_shrink(t, &t->groups[i]) : NULL;
-        if (x && shrink_it(l, &t->groups[i], x))
+    for (size_t i = 0; may_shrink(t) && i < t->c.n_groups; i++) {
+        struct item *x = case_to_shrink(&t->c, &t->c.groups[i]);
+        if (x && shrink_it(l, &t->c.groups[i], x))
             return 1;
     }
     return 0;
 }
 
-/* Alone: with other runs beside it, time means little. */
+/* Alone: with other runs beside it, time means little.  What may be another defect goes first: there may not be time
+ * for all. */
 static int next_hang(struct triage *t, struct lane *l, struct err *e)
 {
-    if (!all_idle(t))
-        return 0;
-    if (t->o.hangs_max >= 0 && t->hangs_run >= (size_t)t->o.hangs_max)
-        return 0;
-    int rc = next_bucket(t, l, true, e);
-    t->hangs_run += rc > 0;
+    struct waiting w;
+    int rc = 0;
+    while (rc == 0 && all_idle(t) && loop_now(t->loop) < t->hangs_until &&
+           (rc = queue_take(t->hangs, queue_edges, t->store, &w, e)) > 0) {
+        struct item *i = cases_find(&t->c, w.id);
+        rc = look_at(l, i, LOOK_HANG, on_bucket, e);
+    }
     return rc;
 }
 
-static void begin_part(struct triage *t)
+static int add_hang(void *arg, const struct store_crash *k, struct err *e)
 {
-    t->cursor = t->part_done = t->part_total = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        const struct item *x = &t->items[i];
-        t->part_total += !x->done && x->hang == (t->part == PART_HANGS) &&
-                         (t->part == PART_BUCKETS || t->part == PART_HANGS);
+    struct triage *t = arg;
+    (void)e;
+    const struct item *i = k->hang ? cases_find(&t->c, k->id) : NULL;
+    if (i && !i->done)
+        queue_add(t->hangs, k);
+    return 0;
+}
+
+/* --- the parts ---------------------------------------------------------------------------------- */
+
+static size_t work_of(struct triage *t)
+{
+    size_t n = 0;
+    bool confirm = t->part == PART_CONFIRM || t->part == PART_CONFIRM_HANGS;
+    for (size_t i = 0; i < t->c.n; i++) {
+        const struct item *x = &t->c.items[i];
+        n += !x->done && t->part == (x->hang ? PART_HANGS : PART_BUCKETS);
     }
-    for (size_t i = 0; i < t->n_groups; i++) {
-        const struct group *g = &t->groups[i];
-        bool confirm = t->part == PART_CONFIRM || t->part == PART_CONFIRM_HANGS;
-        t->part_total += confirm && wants_confirming(g) && to_try(t, g);
-        t->part_total +=
-            t->part == PART_MINIMISE && wants_shrinking(g) && to_shrink(t, g) && t->o.minimise_ns;
+    for (size_t i = 0; i < t->c.n_groups; i++) {
+        const struct group *g = &t->c.groups[i];
+        n += confirm && case_to_try(&t->c, g);
+        n += t->part == PART_MINIMISE && may_shrink(t) && case_to_shrink(&t->c, g);
     }
-    bool some =
-        t->part == PART_HANGS && t->o.hangs_max >= 0 && t->part_total > (size_t)t->o.hangs_max;
-    if (some) {
-        t->hangs_left = t->part_total - (size_t)t->o.hangs_max;
-        t->part_total = (size_t)t->o.hangs_max;
+    return n;
+}
+
+static int begin_part(struct triage *t, struct err *e)
+{
+    int rc = cases_group(&t->c, t->store, e);
+    t->cursor = t->part_done = 0;
+    t->part_total = work_of(t);
+    if (t->part == PART_HANGS) {
+        int64_t now = loop_now(t->loop);
+        t->hangs_until = t->o.hangs_ns < 0 ? INT64_MAX : now + t->o.hangs_ns;
+        if (rc == 0)
+            rc = store_crash_list(t->store, 0, add_hang, t, e);
     }
+    return rc;
 }
 
 /* 1: the lane has something to do; 0: nothing in this part. */
 static int next_of_part(struct triage *t, struct lane *l, struct err *e)
 {
     switch (t->part) {
-    case PART_BUCKETS: return next_bucket(t, l, false, e);
+    case PART_BUCKETS: return next_bucket(t, l, e);
     case PART_CONFIRM:
     case PART_CONFIRM_HANGS: return next_confirm(t, l, e);
     case PART_MINIMISE: return next_shrink(t, l);
@@ -612,9 +371,8 @@ static void on_next(void *arg)
     while (!l->busy && !t->over && (rc = next_of_part(t, l, &e)) == 0 && all_idle(t) &&
            t->part < PART_OVER) {
         t->part++;
-        if ((rc = make_groups(t, &e)) < 0)
+        if ((rc = begin_part(t, &e)) < 0)
             break;
-        begin_part(t);
         wake(t);
     }
     if (rc < 0)
@@ -625,6 +383,19 @@ static void on_next(void *arg)
 
 /* --- making it ---------------------------------------------------------------------------------- */
 
+static int note_builds(struct triage *t, struct err *e)
+{
+    struct store_fact build = {"triage.build", lab_builds(t->lab)};
+    char *was;
+    int rc = store_get(t->store, build.key, &was, e);
+    if (rc == 0 && was && strcmp(was, build.value) != 0)
+        log_info("the builds are not those of the last triage: everything is run again");
+    if (rc == 0 && (!was || strcmp(was, build.value) != 0))
+        rc = store_put(t->store, &build, 1, e);
+    free(was);
+    return rc;
+}
+
 int triage_new(struct triage **out, struct loop *l, struct store *s, const struct triage_opts *o,
                struct err *e)
 {
@@ -632,6 +403,7 @@ int triage_new(struct triage **out, struct loop *l, struct store *s, const struc
     t->loop = l;
     t->store = s;
     t->o = *o;
+    t->hangs = queue_new();
     t->n_lanes = o->jobs < 1 ? 1 : o->jobs > LANES_MAX ? LANES_MAX : o->jobs;
     for (int i = 0; i < t->n_lanes; i++) {
         t->lane[i].t = t;
@@ -645,7 +417,9 @@ int triage_new(struct triage **out, struct loop *l, struct store *s, const struc
                        "again: carol build -o %s with the families asan and plain",
                        o->lab.target->dir, o->lab.target->dir);
     if (rc == 0)
-        rc = load(t, e);
+        rc = note_builds(t, e);
+    if (rc == 0)
+        rc = cases_load(&t->c, s, lab_builds(t->lab), e);
     if (rc < 0)
         triage_free(t);
     else
@@ -655,19 +429,16 @@ int triage_new(struct triage **out, struct loop *l, struct store *s, const struc
 
 int triage_start(struct triage *t, struct err *e)
 {
-    int rc = make_groups(t, e);
-    begin_part(t);
-    wake(t);
+    int rc = begin_part(t, e);
+    if (rc == 0)
+        wake(t);
     return rc;
 }
 
 void triage_progress(const struct triage *t, struct triage_progress *p)
 {
-    *p = (struct triage_progress){.part = t->part,
-                                  .done = t->part_done,
-                                  .total = t->part_total,
-                                  .defects = t->n_groups,
-                                  .left_out = t->hangs_left};
+    *p = (struct triage_progress){
+        .part = t->part, .done = t->part_done, .total = t->part_total, .defects = t->c.n_groups};
 }
 
 const struct lab *triage_lab(const struct triage *t)
@@ -682,14 +453,12 @@ void triage_free(struct triage *t)
     for (int i = 0; i < t->n_lanes; i++) {
         struct lane *l = &t->lane[i];
         loop_timer_clear(t->loop, &l->next);
-        if (l->look)
-            look_cancel(l->look);
-        else if (l->busy)
-            lab_forget(t->lab, l);
+        look_cancel(l->look);
+        minimise_cancel(l->minimise);
         lane_rest(l);
     }
     lab_free(t->lab);
-    free(t->items);
-    free(t->groups);
+    queue_free(t->hangs);
+    cases_free(&t->c);
     free(t);
 }

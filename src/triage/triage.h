@@ -8,7 +8,7 @@
  *   buckets    each crash that has no row of these builds (look.h)
  *   confirm    of each defect the smallest input, then others, until one fails five times of five
  *   minimise   of each defect the input that counts, for so long (shrink.h)
- *   hangs      one at a time, alone
+ *   hangs      one at a time, alone, what may be another defect first (queue.h); then those are confirmed
  * So a second run does only what is new, and one that was killed goes on. */
 #ifndef CAROL_TRIAGE_TRIAGE_H
 #define CAROL_TRIAGE_TRIAGE_H
@@ -35,15 +35,15 @@ struct triage_opts {
     const char *const *roster; /* names of the fuzzers, by arm; NULL at the end */
     int jobs;
     int64_t minimise_ns; /* for each defect; 0: not at all */
-    int hangs_max;       /* run again at most so many; the others wait.  -1: all */
+    int64_t hangs_ns;    /* no hang is begun after so long; the others wait.  -1: all are run */
     void *arg;
     void (*done)(void *arg, int rc, const struct err *e);
 };
 
 struct triage_progress {
     enum triage_part part;
-    size_t done, total;       /* of this part */
-    size_t defects, left_out; /* left_out: hangs beyond hangs_max */
+    size_t done, total; /* of this part */
+    size_t defects;
 };
 
 CAROL_MUST_CHECK int triage_new(struct triage **out, struct loop *l, struct store *s,
@@ -52,10 +52,5 @@ CAROL_MUST_CHECK int triage_start(struct triage *t, struct err *e);
 void triage_progress(const struct triage *t, struct triage_progress *p);
 const struct lab *triage_lab(const struct triage *t);
 void triage_free(struct triage *t);
-
-/* A verdict as a row.  `bucket` must hold BUCKET_LEN bytes and live as long as the row. */
-struct verdict;
-struct store_triage triage_row(const struct verdict *v, int64_t crash, const char *build,
-                               char *bucket);
 
 #endif

@@ -86,8 +86,8 @@ bool door_line_ok(const char *line, size_t n)
 
 static void on_word(void *arg, uint32_t events)
 {
-    (void)events;
     struct guest *g = arg;
+    bool over = events & (EPOLLRDHUP | EPOLLHUP); /* nothing more will come */
     char said[LINE_MAX_BYTES];
     ssize_t n = recv(g->fd, said, sizeof said, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -111,6 +111,8 @@ static void on_word(void *arg, uint32_t events)
         admit(g);
     else if (n == (ssize_t)sizeof said)
         turn_away(g, "414 URI Too Long", "the address is too long");
+    else if (over)
+        turn_away(g, "400 Bad Request", "the request is cut off");
 }
 
 static void welcome(struct web *w, int fd, const struct sockaddr_storage *from, socklen_t len)

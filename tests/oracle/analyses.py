@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "vectors"))
 from oracle import Stream  # noqa: E402
+import replays  # noqa: E402
 from record import COMMITTED, SIGNALS, decision  # noqa: E402
 
 HISTORY = {"win_mean", "win_var", "slope", "mk_z", "horizon_ratio", "horizon2_ratio", "horizon8_ratio", "cov_velocity"}
@@ -42,7 +43,7 @@ def read(out):
     db.close()
     c = SimpleNamespace(out=str(out), target=s.get("target") or "unknown", scheduler=s["scheduler"], seed=int(s["seed"]),
                         arms=len(s["fuzzers"].split(",")), fuzzers=s["fuzzers"].split(","), turns=[], decisions=[],
-                        elapsed=elapsed)
+                        elapsed=elapsed, turn_ns=int(s["turn_ns"]), grams={})
     done = sorted((t for t in turns if t.round > 0), key=lambda t: t.round)
     past, at = [[] for _ in range(c.arms)], 0
     by_id = {}
@@ -53,6 +54,7 @@ def read(out):
         d = by_id[t.id]
         past[t.arm].append(d.signals[t.arm])
         c.turns.append(SimpleNamespace(arm=t.arm, x=d.x[t.arm], reward=t.reward, raw=t.raw, end=t.end_ns, d=d,
+                                       cost=t.end_ns - t.start_ns, new_edges=t.new_edges, died=t.died,
                                        able=[a for a in range(c.arms) if a not in d.dropped]))
 
     for t in sorted(decisions):
@@ -61,6 +63,7 @@ def read(out):
             at += 1
         d = decisions[t]
         d.x = [standardised(d.signals[a], past[a]) for a in range(c.arms)]
+        d.completed = len(c.turns)
         by_id[t] = d
         c.decisions.append(d)
     for t in done[at:]:
@@ -88,21 +91,26 @@ def solve(a, b):
     return x
 
 
-def ridge(rows, lam=LAMBDA):
-    """rows: (phi, reward, weight) -> weights."""
-    if not rows:
-        return None
+def products(rows):
+    """rows: (phi, reward, weight) -> sums of phi phi' and of phi r"""
     n = len(rows[0][0])
-    a = [[lam * (i == j) for j in range(n)] for i in range(n)]
-    b = [0.0] * n
+    a, b = [[0.0] * n for _ in range(n)], [0.0] * n
     for phi, r, w in rows:
         for i, p in enumerate(phi):
             if p:
                 wp = w * p
-                row = a[i]
-                for j, q in enumerate(phi):
-                    row[j] += wp * q
+                a[i] = [v + wp * q for v, q in zip(a[i], phi)]
                 b[i] += wp * r
+    return a, b
+
+
+def ridge(rows, lam=LAMBDA):
+    """rows: (phi, reward, weight) -> weights."""
+    if not rows:
+        return None
+    a, b = products(rows)
+    for i, row in enumerate(a):
+        row[i] += lam
     return solve(a, b)
 
 
@@ -178,14 +186,20 @@ def shuffled(rng, v):
     return v
 
 
+DRAWS = {}  # by the number of values: the same for all
+
+
 def bootstrap(v, resamples=10000):
-    rng = Stream(1, "bootstrap")
+    n = len(v)
+    if n not in DRAWS:
+        rng = Stream(1, "bootstrap")
+        DRAWS[n] = [[rng.below(n) for _ in range(n)] for _ in range(resamples)]
     means = []
-    for _ in range(resamples):
-        s = 0.0
-        for _ in v:
-            s += v[rng.below(len(v))]
-        means.append(s / len(v))
+    for draw in DRAWS[n]:
+        total = 0.0
+        for i in draw:
+            total += v[i]
+        means.append(total / n)
     return quantile(means, 0.025), quantile(means, 0.975)
 
 
@@ -195,12 +209,24 @@ def phi(x, keep=None):
     return [v if keep is None or name in keep else 0.0 for name, v in zip(SIGNALS, x)] + [1.0]
 
 
-def fit(camps, arm, keep=None, gamma=1.0):
-    rows = []
-    for c in camps:
+def gram(c, arm, gamma):
+    """Of all turns of a fuzzer in a campaign; computed once."""
+    if (arm, gamma) not in c.grams:
         n = len(c.turns)
-        rows += [(phi(t.x, keep), t.reward, gamma ** (n - 1 - i)) for i, t in enumerate(c.turns) if t.arm == arm]
-    return ridge(rows)
+        rows = [(phi(t.x), t.reward, gamma ** (n - 1 - i)) for i, t in enumerate(c.turns) if t.arm == arm]
+        c.grams[arm, gamma] = products(rows) if rows else None
+    return c.grams[arm, gamma]
+
+
+def fit(camps, arm, keep=None, gamma=1.0):
+    """A signal that is not kept has no row and no column; its weight is 0."""
+    cells = [g for g in (gram(c, arm, gamma) for c in camps) if g]
+    if not cells:
+        return None
+    at = [i for i in range(len(SIGNALS) + 1) if keep is None or i == len(SIGNALS) or SIGNALS[i] in keep]
+    a = [[LAMBDA * (i == j) + math.fsum(g[0][i][j] for g in cells) for j in at] for i in at]
+    found = dict(zip(at, solve(a, [math.fsum(g[1][i] for g in cells) for i in at])))
+    return [found.get(i, 0.0) for i in range(len(SIGNALS) + 1)]
 
 
 def error(c, weights, keep=None):
@@ -213,9 +239,9 @@ def targets_of(camps):
 
 def contrast(base, other):
     more = [100 * (o / b - 1) for b, o in zip(base, other) if b > 0]
+    gap = [o - b if abs(o - b) > 1e-9 * max(o, b) else 0.0 for b, o in zip(base, other)]
     return {"campaigns": len(base), "base_error": median(base), "error": median(other), "more_error_pct": median(more),
-            "worse_pct": 100 * sum(o > b for b, o in zip(base, other)) / len(base),
-            "p": wilcoxon([o - b for b, o in zip(base, other)])}
+            "worse_pct": 100 * sum(g > 0 for g in gap) / len(base), "p": wilcoxon(gap)}
 
 
 def versus(camps, models, errors, within):
@@ -242,13 +268,12 @@ def predict(camps):
     return versus(camps, list(see), errors, False)
 
 
-def features(camps, only):
-    """only: the signals to leave out, for a test has not all day."""
+def features(camps):
     def errors(mine, left, m):
         keep = None if m == "all" else set(SIGNALS) - {m}
         rest = [c for c in mine if c is not left]
         return error(left, [fit(rest, a, keep) for a in range(left.arms)], keep)
-    return versus(camps, ["all", *only], errors, True)
+    return versus(camps, ["all", *SIGNALS], errors, True)
 
 
 def forget(camps):
@@ -279,42 +304,63 @@ def next_turn(camps):
     return versus(camps, ["1", "0.995", "0.99"], errors, False)
 
 
-def directions(theta, count):
-    """Right singular vectors by power iteration with deflation, to the last bits."""
-    n = len(theta[0])
-    s = [[math.fsum(row[i] * row[j] for row in theta) for j in range(n)] for i in range(n)]
-    found = []
-    for _ in range(count):
-        v = [math.sin(3 * i + 1) for i in range(n)]
-        for _ in range(3000):
-            for u in found:
-                p = dot(u, v)
-                v = [a - p * b for a, b in zip(v, u)]
-            v = [dot(row, v) for row in s]
-            size = math.sqrt(dot(v, v))
-            v = [a / size for a in v]
-        found.append(v)
-    return found
+def directions(theta):
+    """Right singular vectors, largest first: rows are turned in pairs until all are orthogonal (Hestenes)."""
+    rows = [r[:] for r in theta]
+    for _ in range(60):
+        off = 0.0
+        for i in range(len(rows)):
+            for j in range(i):
+                p, q, pq = dot(rows[i], rows[i]), dot(rows[j], rows[j]), dot(rows[i], rows[j])
+                off = max(off, abs(pq) / math.sqrt(p * q))
+                if pq:
+                    tau = (q - p) / (2 * pq)
+                    t = math.copysign(1, tau) / (abs(tau) + math.sqrt(1 + tau * tau))
+                    c = 1 / math.sqrt(1 + t * t)
+                    rows[i], rows[j] = ([c * x - c * t * y for x, y in zip(rows[i], rows[j])],
+                                        [c * t * x + c * y for x, y in zip(rows[i], rows[j])])
+        if off < 1e-15:
+            break
+    rows.sort(key=lambda r: -dot(r, r))
+    return [[v / math.sqrt(dot(r, r)) for v in r] for r in rows]
 
 
-def rank(camps, ranks):
+def rank(camps):
+    """(ridge 10, ridge chosen from 10, 1, 3 by leaving out the other campaigns in turn)"""
     memo = {}
 
-    def errors(mine, left, m):
+    def turned(c, v, r):
+        """Its turns in the directions, and their products by fuzzer"""
+        rows = [(t.arm, [dot(u, t.x) for u in v[:r]] + [1.0], t.reward) for t in c.turns]
+        mine = [[(f, y, 1.0) for k, f, y in rows if k == arm] for arm in range(c.arms)]
+        return rows, [products(m) if m else None for m in mine]
+
+    def off(train, held, lam, arms):
+        w = []
+        for arm in range(arms):
+            cells = [t[1][arm] for t in train if t[1][arm]]
+            n = range(len(held[0][0][1]))
+            w.append(solve([[lam * (i == j) + math.fsum(a[i][j] for a, _ in cells) for j in n] for i in n],
+                           [math.fsum(b[i] for _, b in cells) for i in n]))
+        return math.fsum((y - dot(w[a], f)) ** 2 for a, f, y in held[0])
+
+    def model(mine, left, m, choose):
         rest = [c for c in mine if c is not left]
         if id(left) not in memo:
             full = [fit(rest, a) for a in range(left.arms)]
-            memo[id(left)] = full, directions([w[:-1] for w in full], max(ranks))
+            memo[id(left)] = full, directions([w[:-1] for w in full])
         full, v = memo[id(left)]
         if m == "all":
             return error(left, full)
-        r = int(m.split()[1])
-
-        def small(x):
-            return [dot(u, x) for u in v[:r]] + [1.0]
-        w = [ridge([(small(t.x), t.reward, 1.0) for c in rest for t in c.turns if t.arm == a]) for a in range(left.arms)]
-        return math.fsum((t.reward - dot(w[t.arm], small(t.x))) ** 2 for t in left.turns) / len(left.turns)
-    return versus(camps, ["all", *(f"rank {r}" for r in ranks)], errors, True)
+        rows = {id(c): turned(c, v, int(m.split()[1])) for c in mine}
+        lam = LAMBDA
+        if choose:
+            lam = min((10.0, 1.0, 3.0), key=lambda x: sum(
+                off([rows[id(o)] for o in rest if o is not c], rows[id(c)], x, left.arms) for c in rest))
+        return off([rows[id(c)] for c in rest], rows[id(left)], lam, left.arms) / len(left.turns)
+    names = ["all", *(f"rank {r}" for r in range(1, min(6, camps[0].arms) + 1))]
+    return tuple(versus(camps, names, lambda mine, left, m, choose=choose: model(mine, left, m, choose), True)
+                 for choose in (False, True))
 
 
 def transfer(camps):
@@ -512,6 +558,20 @@ def drift(camps, splits=200):
     return table
 
 
+def drift_targets(camps):
+    """The summary of such a table: [{target, ordered_error, random_error, limit}]"""
+    table = {}
+    for target in dict.fromkeys(c["target"] for c in camps):
+        mine = [c for c in camps if c["target"] == target]
+        n, fails = len(mine), sum(c["ordered_error"] > c["limit"] for c in mine)
+        p = math.fsum(math.comb(n, k) * 0.05 ** k * 0.95 ** (n - k) for k in range(fails, n + 1))
+        table[target,] = {"campaigns": n, "fails": fails, "fails_pct": 100 * fails / n, "p": min(1.0, p),
+                          "error_ratio": median([c["ordered_error"] / c["random_error"] for c in mine])}
+    for key, p in zip(list(table), holm([r["p"] for r in table.values()])):
+        table[key]["p_holm"] = p
+    return table
+
+
 def allocation(camps):
     table = {}
     cells = {}
@@ -534,29 +594,63 @@ def allocation(camps):
 
 
 def regret(camps):
-    """Each fuzzer alone and the highest prediction; without intervals."""
+    """Each fuzzer alone, the highest prediction, and what each scheduler would have chosen."""
     camps = [c for c in camps if c.scheduler == "random"]
     table = {}
+    asked = {c.out: {name: {d.t: would for d, would in replays.along(c, make(c))}
+                     for name, make in replays.POLICIES.items()} for c in camps}
     for target in targets_of(camps):
         mine = [c for c in camps if c.target == target]
-        for k in [*range(mine[0].arms), "highest prediction"]:
-            ips, dr, weights = [], [], []
+        weights = {c.out: [fit([o for o in mine if o is not c], a) for a in range(c.arms)] for c in mine}
+        for k in [*range(mine[0].arms), "highest prediction", *replays.POLICIES]:
+            ips, dr, counted = [], [], []
             for c in mine:
-                w = [fit([o for o in mine if o is not c], a) for a in range(c.arms)]
                 one, two = [], []
                 for t in c.turns:
-                    mu = [dot(w[a], phi(t.d.x[a])) for a in range(c.arms)]
-                    would = k if k != "highest prediction" else max(t.able, key=lambda a: (mu[a], -a))
+                    mu = [dot(weights[c.out][a], phi(t.d.x[a])) for a in range(c.arms)]
+                    if k == "highest prediction":
+                        would = max(t.able, key=lambda a: (mu[a], -a))
+                    else:
+                        would = asked[c.out][k][t.d.t] if isinstance(k, str) else k
                     if would not in t.able:
                         continue
                     weight = len(t.able) if would == t.arm else 0
-                    weights.append(weight)
+                    counted.append(weight)
                     one.append(weight * t.reward)
                     two.append(mu[would] + weight * (t.reward - mu[t.arm]))
                 ips.append(math.fsum(one) / len(c.turns))
                 dr.append(math.fsum(two) / len(c.turns))
             name = k if isinstance(k, str) else f"single:{mine[0].fuzzers[k]}"
-            table[target, name] = {"ips": mean(ips), "dr": mean(dr),
-                                   "effective": sum(weights) ** 2 / sum(w * w for w in weights)}
+            earned = mean([mean([t.reward for t in c.turns]) for c in mine])
+            table[target, name] = {"ips": mean(ips), "dr": mean(dr), "gain": mean(dr) - earned,
+                                   "effective": sum(counted) ** 2 / sum(w * w for w in counted)}
+            table[target, name]["ips_low"], table[target, name]["ips_high"] = bootstrap(ips)
+            table[target, name]["dr_low"], table[target, name]["dr_high"] = bootstrap(dr)
     return table
 
+
+def influence(camps):
+    """(by campaign and signal, by target and signal, stability) of contextual"""
+    one, two, three = {}, {}, {}
+    for target in targets_of(camps):
+        mine = [c for c in camps if c.target == target]
+        halves = [replays.influence(c) for c in mine]
+
+        def share(pair, k):
+            n = sum(h[0] for h in pair)
+            return 100 * sum(h[1][k] for h in pair) / n
+        for c, pair in zip(mine, halves):
+            for k, signal in enumerate(SIGNALS):
+                one[c.out, signal] = {"decisions": sum(h[0] for h in pair), "changed": sum(h[1][k] for h in pair),
+                                      "influence_pct": share(pair, k)}
+        for k, signal in enumerate(SIGNALS):
+            two[target, signal] = {"influence_pct": mean([share(p, k) for p in halves]),
+                                   "first_half_pct": mean([share(p[:1], k) for p in halves]),
+                                   "second_half_pct": mean([share(p[1:], k) for p in halves])}
+        every = range(len(SIGNALS))
+        taus = [kendall([share(p[:1], k) for k in every], [share(p[1:], k) for k in every]) for p in halves]
+        three[target,] = {"tau_halves": mean(taus), "halves": sum(t is not None for t in taus)}
+        if len(mine) > 1:
+            three[target,]["tau_campaigns"] = kendall(*([mean([share(p, k) for p in part]) for k in every]
+                                                        for part in (halves[::2], halves[1::2])))
+    return one, two, three

@@ -19,6 +19,20 @@ def nanoseconds(text):
     return int(whole) * 10 ** 9 + int((part + "0" * 9)[:9])
 
 
+def inverse(a):
+    """Gauss and Jordan; a is symmetric and far from singular."""
+    n = len(a)
+    m = [row[:] + [float(i == j) for j in range(n)] for i, row in enumerate(a)]
+    for c in range(n):
+        p = m[c][c]
+        m[c] = pivot = [v / p for v in m[c]]
+        for r in range(n):
+            f = m[r][c]
+            if r != c and f:
+                m[r] = [x - f * y for x, y in zip(m[r], pivot)]
+    return [row[n:] for row in m]
+
+
 class Model:
     """Knows nothing of the scheduler but that it chooses a fuzzer that can run."""
 
@@ -116,19 +130,10 @@ class Contextual(Drawing):
         self.scale = [None] * self.arms
 
     def solve(self, arm):
-        """A^-1 and A^-1 b, by Gauss and Jordan; A is symmetric and far from singular."""
+        """A^-1 and A^-1 b"""
         a, b = self.sums[arm]
-        n = len(b)
-        m = [row[:] + [float(i == j) for j in range(n)] for i, row in enumerate(a)]
-        for c in range(n):
-            p = m[c][c]
-            m[c] = pivot = [v / p for v in m[c]]
-            for r in range(n):
-                f = m[r][c]
-                if r != c and f:
-                    m[r] = [x - f * y for x, y in zip(m[r], pivot)]
-        inverse = [row[n:] for row in m]
-        return inverse, [sum(x * y for x, y in zip(row, b)) for row in inverse]
+        inv = inverse(a)
+        return inv, [sum(x * y for x, y in zip(row, b)) for row in inv]
 
     def standard(self, arm):
         """(mean, variance) of every signal, None: nothing to say yet."""
@@ -167,11 +172,11 @@ class Contextual(Drawing):
         for k, (omega, b) in enumerate(self.columns):
             angle = math.fsum(w * x for w, x in zip(omega, d.standardised[a])) + b
             self.number_of("features", d, a, d.phi[a][k], root * math.cos(angle))
-        inverse, theta = self.solved[a]
+        inv, theta = self.solved[a]
         phi = d.phi[a][:len(self.columns)] + [1.0]
         self.number_of("prediction", d, a, d.mean[a], math.fsum(t * p for t, p in zip(theta, phi)))
         self.number_of("width", d, a, d.width[a], math.sqrt(math.fsum(
-            p * math.fsum(v * q for v, q in zip(row, phi)) for p, row in zip(phi, inverse))))
+            p * math.fsum(v * q for v, q in zip(row, phi)) for p, row in zip(phi, inv))))
 
     def complete(self, turn, d, sets):
         if turn.state != COMMITTED:

@@ -8,12 +8,15 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import browser
 from campaign_kit import Carol, Tap, engines_of, wait_until
 
 carol, ROOT = Carol(sys.argv[1]), Path(sys.argv[2]).resolve()
@@ -26,11 +29,13 @@ TARGET = r"""
 #include <stdint.h>
 #include <string.h>
 #include "oracle.h"
+#include "canary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     volatile int sum = 0;
     carol_input("door");
+    magma_log("DOOR001", size > 1 && data[0] == 'd' && (data[1] & 1));
     for (size_t i = 0; i < size && i < 64; i++)
         if (data[i] > 100)
             sum++;
@@ -44,10 +49,51 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 """
+# Notes as the canaries of Magma do: by name into MAGMA_STORAGE, which must be there; see src/bench/magma.h.
+CANARY = r"""
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "canary.h"
+
+struct canary { char name[16]; unsigned long long reached, triggered; };
+static char *area;
+static int tried, faulty;
+
+static void attach(void)
+{
+    const char *path = getenv("MAGMA_STORAGE");
+    int fd = path ? open(path, O_RDWR) : -1;
+    tried = 1;
+    if (fd >= 0)
+        area = mmap(NULL, 2048, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (area == MAP_FAILED)
+        area = NULL;
+}
+
+void magma_log(const char *bug, int condition)
+{
+    if (!tried)
+        attach();
+    if (!area)
+        return;
+    struct canary *c = (struct canary *)(area + 8);
+    while (c->name[0] && strncmp(c->name, bug, 16) != 0)
+        c++;
+    strncpy(c->name, bug, 16);
+    c->reached += !faulty;
+    c->triggered += condition && !faulty;
+    faulty |= condition;
+}
+"""
 BUILD = """#!/bin/bash -eu
 . "$SRC/oracle/build.inc"
 $CC $CFLAGS -c "$SRC/door.c" -o "$WORK/door.o"
-$CXX $CXXFLAGS "$WORK/door.o" $oracle $LIB_FUZZING_ENGINE -o "$OUT/door"
+if [ "$CAROL_FAMILY" = neutral ]; then echo 'void magma_log(const char *b, int c) { (void)b; (void)c; }' >"$WORK/canary.c"
+else cp "$SRC/canary.c" "$WORK/"; fi
+cc -O2 -fPIC -I"$SRC" -c "$WORK/canary.c" -o "$WORK/canary.o"
+$CXX $CXXFLAGS "$WORK/door.o" "$WORK/canary.o" $oracle $LIB_FUZZING_ENGINE -o "$OUT/door"
 """
 SUITE = """[suite]
 targets = door
@@ -71,6 +117,8 @@ def prepare(top):
     src = top / "src"
     (src / "seeds").mkdir(parents=True)
     (src / "door.c").write_text(TARGET)
+    (src / "canary.c").write_text(CANARY)
+    (src / "canary.h").write_text("void magma_log(const char *bug, int condition);\n")
     (src / "build.sh").write_text(BUILD)
     (src / "build.sh").chmod(0o755)
     (src / "seeds/one").write_bytes(b"d0 a seed")
@@ -88,30 +136,114 @@ def results(out):
             for p in sorted(out.glob("campaigns/*/result.json"))}
 
 
-def unfinished(out):
-    return [p.name for p in out.glob("campaigns/*") if (p / "log").exists() and not (p / "result.json").exists()]
+def unfinished(out, since_ns):
+    """Campaigns that were begun since then and are not done."""
+    def begun_ns(log):
+        try:
+            return log.stat().st_ctime_ns
+        except OSError:
+            return 0
+    return [p.parent.name for p in out.glob("campaigns/*/log")
+            if begun_ns(p) >= since_ns and not (p.parent / "result.json").exists()]
 
 
-def test_kill_and_resume(top):
-    out = top / "out"
-    p = carol.start("bench", "run", top / "suite.ini", "-o", out, log=top / "log")
-    begun = wait_until(lambda: results(out) and unfinished(out), patience=400)
-    os.kill(p.pid, signal.SIGKILL)
-    p.wait()
-    before = results(out)
-    check(begun and 1 <= len(before) < 4, "killed after the first campaign, during another",
-          (top / "log").read_text())
-    check(not carol.survivors(), "nothing survives", carol.processes())
-    code, text = carol.run("bench", "run", top / "suite.ini", "-o", out, limit=500)
+class Begun:
+    """A run that has one finished campaign more than before, or one at all, and is in the middle of another."""
+
+    def __init__(self, top, out, name):
+        self.log, self.out = top / f"{name}.log", out
+        least, begun = max(1, len(results(out))), time.time_ns()
+        self.p = carol.start("bench", "run", top / "suite.ini", "-o", out, "--keep-journals", log=self.log)
+        self.ready = wait_until(lambda: len(results(out)) >= least and unfinished(out, begun), patience=400)
+
+    def end(self):
+        code = self.p.wait(200)
+        return code, self.log.read_text(), results(self.out)
+
+
+def intact(before, after):
+    return before and all(after.get(k) == v for k, v in before.items())
+
+
+def test_kill_and_resume(top, out):
+    run = Begun(top, out, "kill")
+    os.kill(run.p.pid, signal.SIGKILL)
+    code, text, killed = run.end()
+    check(run.ready and 1 <= len(killed) < 4, "kill -9 after the first campaign, during another", text)
+    check(not carol.survivors(), "nothing survives kill -9", carol.processes())
+    run = Begun(top, out, "interrupt")
+    os.kill(run.p.pid, signal.SIGINT)
+    code, text, stopped = run.end()
+    check(code == 1 and "interrupted: the same command goes on" in text, "Ctrl-C: exit 1, and it says how to go on",
+          (code, text))
+    check(not carol.survivors(), "nothing survives Ctrl-C", carol.processes())
+    check(intact(killed, stopped), "what was finished before a kill is there", (killed.keys(), stopped.keys()))
+    full = test_full_disk(top, out) if out.parent.is_mount() else stopped
+    code, text = carol.run("bench", "run", top / "suite.ini", "-o", out, "--keep-journals", limit=500)
     after = results(out)
     check(code == 0 and "4 of 4 campaigns are done" in text, "the same command goes on", text)
-    check(len(after) == 4 and all(after[k] == v for k, v in before.items()),
-          "what was finished is not run again", (before.keys(), after.keys()))
+    check(len(after) == 4 and intact(stopped, after) and intact(full, after),
+          "what was finished is not run again", (stopped.keys(), after.keys()))
     code, text = carol.run("bench", "run", top / "suite.ini", "-o", out)
     check(code == 0 and "0 of them now" in text and results(out) == after, "and a third time nothing is run", text)
     check(not carol.survivors(), "nothing survives the end", carol.processes())
-    check(not list(out.glob("campaigns/*/out")), "only results are kept")
+    kept = sorted(str(p.relative_to(out / "campaigns")) for p in out.glob("campaigns/*/out/carol.db"))
+    check(kept == [f"door,single+aflpp,{i}/out/carol.db" for i in (1, 2)] and not list(out.glob("campaigns/*/out/fuzzers")),
+          "results and journals are kept, and nothing else", kept)
+    code, text = carol.run("analyze", "allocation", out, "--of", "single:aflpp")
+    check(code == 0 and "single:aflpp" in text, "journals that carol analyze reads", text)
     return after
+
+
+def test_full_disk(top, out):
+    """In the middle of a campaign, on a small disk of its own."""
+    before, run = results(out), Begun(top, out, "full")
+    with open(out.parent / "filler", "wb", buffering=0) as f:
+        try:
+            while True:
+                f.write(bytes(4096))
+        except OSError:
+            pass
+    code, text, after = run.end()
+    check(code == 3 and "space" in text, "a full disk: exit 3, and it says so", (code, text))
+    check(not carol.survivors(), "nothing survives a full disk", carol.processes())
+    check(intact(before, after), "what was finished is there", (before.keys(), after.keys()))
+    (out.parent / "filler").unlink()
+    return after
+
+
+def small_disk(place):
+    """Is it one now?  Mounting needs root."""
+    place.mkdir()
+    return os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", place],
+                                                stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def test_committed(top, out, after):
+    """The results alone, through git, on another machine: nothing of them is run again."""
+    def git(*args, at):
+        return subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(at), *args], check=True,
+                              capture_output=True, text=True).stdout
+    repo = top / "repo"
+    shutil.copytree(out, repo / "bench", ignore=shutil.ignore_patterns("lock"))
+    shutil.copy(ROOT / "bench/results/.gitignore", repo)
+    shutil.rmtree(repo / "bench/campaigns" / next(iter(after)))
+    git("init", "-q", at=repo)
+    git("add", ".", at=repo)
+    git("commit", "-qm", "results", at=repo)
+    kept = git("ls-files", at=repo).split()
+    check(len(kept) == 4 and sorted(Path(k).name for k in kept) == [".gitignore"] + ["result.json"] * 3,
+          "git takes the results and nothing else", kept)
+    check(all((repo / k).stat().st_size < 20000 for k in kept), "which are small")
+    git("clone", "-q", repo, top / "clone", at=top)
+    runs = [carol.run("bench", "run", top / "suite.ini", "-o", top / "clone/bench", "--part", f"{i}/4", limit=300)
+            for i in (1, 2, 3, 4)]
+    text = "".join(t for _, t in runs)
+    now = {k: v for k, (_, v) in results(top / "clone/bench").items()}
+    check([c for c, _ in runs] == [0] * 4 and text.count("4 of 4 campaigns are done, 1 of them now") == 1,
+          "a clone of them goes on with what lacks, in one of four parts", text)
+    check(sum(now.get(k) == v for k, (_, v) in after.items()) == 3 and len(now) == 4, "and leaves the others as they are",
+          now.keys())
 
 
 def test_outcome(after):
@@ -128,6 +260,21 @@ def test_outcome(after):
     check(shares["bare"] == [None] * 4 and any(s == 1 for s in shares["single:aflpp"]),
           "shares by quarter, of Carol's contender only", shares)
     check({r["seed"] for _, r in after.values()} == {2, 3}, "every trial has a seed of its own")
+
+
+def test_magma(top):
+    """The same build, judged by Magma's storage file."""
+    (top / "src/magma.csv").write_text("id\nDOOR001\nDOOR002\n")
+    ini = SUITE.replace("bugs = src/bugs.csv", "bugs = src/magma.csv\noracle = magma").replace("cpu = 2", "cpu = 1")
+    (top / "magma.ini").write_text(ini.replace("trials = 2", "trials = 1").replace("single:aflpp bare", "bare"))
+    code, text = carol.run("bench", "run", top / "magma.ini", "-o", top / "magma", limit=300)
+    got = [r for _, r in results(top / "magma").values()]
+    bugs = {b["id"]: b for r in got for b in r["bugs"]}
+    check(not list((top / "magma").glob("campaigns/*/out")), "without --keep only results are")
+    check(code == 0 and len(got) == 1 and bugs["DOOR001"]["triggered"] and not bugs["DOOR002"]["reached"]
+          and 0 <= bugs["DOOR001"]["reached"]["cpu_s"] <= bugs["DOOR001"]["triggered"]["cpu_s"] <= got[0]["cpu_s"]
+          and bugs["DOOR001"]["triggered"]["wall_s"] > 0 and got[0]["triggered"] == 1,
+          "a target with Magma's canaries: what they note, and when", (text, bugs))
 
 
 class Tags(HTMLParser):
@@ -150,8 +297,7 @@ class Tags(HTMLParser):
             self.wrong.append(tag)
 
 
-def test_tables(top):
-    out = top / "out"
+def test_tables(top, out):
     code, text = carol.run("bench", "table", out)
     check(code == 0 and "bugs triggered" in text and "door" in text and "best rival" in text, "the table", text)
     t = carol.json("bench", "table", out, "--json", "--of", "bare")
@@ -168,9 +314,12 @@ def test_tables(top):
     page.feed((top / "page.html").read_text())
     check(code == 0 and not page.wrong and not page.open and {"svg", "table", "path"} <= page.seen,
           "a page that is whole and loads nothing", (text, page.wrong, page.open))
+    if browser.is_here():
+        with browser.Browser() as b:
+            check(not (wrong := browser.faults(b, top / "page.html")), "which a browser shows, wide and narrow", wrong)
 
 
-def test_wrong(top):
+def test_wrong(top, out):
     def told(name, code, says, *args, ini=None, env=None):
         file = top / "wrong.ini"
         file.write_text(ini or SUITE)
@@ -187,23 +336,14 @@ def test_wrong(top):
     told("nowhere to write", 2, "where shall the results go", "run", top / "suite.ini")
     told("no results", 2, "has no results", "table", top)
     told("a directory that cannot be made", 3, "cannot", "run", top / "suite.ini", "-o", "/dev/null/x")
-    told("another budget in the same directory", 2, "another campaign", "run", top / "other.ini", "-o", top / "out")
+    told("another budget in the same directory", 2, "another campaign", "run", top / "other.ini", "-o", out)
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     code, text = carol.run("bench", "run", top / "suite.ini", "-o", top / "full", preexec_fn=limit)
     check(code == 3 and "cannot make the oracle's file" in text and not results(top / "full"),
           "no room on the disk", (code, text))
+    told("no such part", 2, "--part", "run", top / "suite.ini", "-o", top / "new", "--part", "3/2")
+    told("a part that is none", 2, "--part is I/N", "run", top / "suite.ini", "-o", top / "new", "--part", "2")
     told("no verb", 2, "what shall 'carol bench' do", "dance")
-
-
-def test_interrupt(top):
-    out = top / "ctrl-c"
-    p = carol.start("bench", "run", top / "suite.ini", "-o", out, log=top / "log2")
-    wait_until(lambda: unfinished(out), patience=200)
-    os.kill(p.pid, signal.SIGINT)
-    code = p.wait(120)
-    text = (top / "log2").read_text()
-    check(code == 1 and "interrupted" in text, "Ctrl-C: exit 1, and it says how to go on", (code, text))
-    check(not carol.survivors(), "nothing survives Ctrl-C", carol.processes())
 
 
 def main():
@@ -214,13 +354,20 @@ def main():
     try:
         if prepare(top):
             (top / "other.ini").write_text(SUITE.replace("cpu = 2", "cpu = 3"))
-            after = test_kill_and_resume(top)
+            mounted = small_disk(top / "disk")
+            if not mounted:
+                TAP.skip("a full disk", "mounting a small tmpfs needs root")
+            out = top / "disk/out"
+            after = test_kill_and_resume(top, out)
             test_outcome(after)
-            test_tables(top)
-            test_wrong(top)
-            test_interrupt(top)
+            test_tables(top, out)
+            test_committed(top, out, after)
+            test_magma(top)
+            test_wrong(top, out)
     finally:
         carol.kill_all()
+        if (top / "disk").is_mount():
+            subprocess.run(["umount", "-l", top / "disk"], check=False)
         TAP.tidy(top)
     return TAP.done()
 

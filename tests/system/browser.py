@@ -106,3 +106,21 @@ class Browser:
     def fetched(self):
         messages = [json.loads(line["message"])["message"] for line in self.log("performance")]
         return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+
+
+TINY = ("return Array.from(document.querySelectorAll('svg text')).filter(t => t.checkVisibility() && "
+        "t.getBoundingClientRect().height < 9).length")
+
+
+def faults(b, path):
+    """What is wrong with a page in a file, wide and narrow: complaints, what it fetches, what sticks out, what is tiny."""
+    b.fetched()
+    b.errors()
+    b.open(path.as_uri())
+    found = [f"fetched {a}" for a in b.fetched() if not a.startswith(("data:", path.as_uri()))] + b.errors()
+    for width in (1200, 400):
+        b.size(width, 900)
+        over, tiny = b.run("return document.documentElement.scrollWidth - innerWidth"), b.run(TINY)
+        found += [f"{over} px too wide at {width}"] * (over > 0) + [f"{tiny} tiny labels at {width}"] * (tiny > 0)
+    b.size(1200, 900)
+    return found

@@ -6,6 +6,7 @@ usage: build.py CAROL          prints TAP; makes its projects in a temporary dir
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -129,6 +130,8 @@ def short_form(top):
     ok(b"HFReadyTag" in (d / "out/hfuzz/harness").read_bytes(),
        "honggfuzz will see that the harness is persistent")
     cache(d)
+    afl_flags(d)
+    asan_calls(d)
     static_pie(d, inputs)
 
 
@@ -136,6 +139,34 @@ def static_pie(d, inputs):
     code, said = carol("-o", "pie", "--families", "plain,afl,laf", "harness.c", "--", "-static-pie", cwd=d)
     wrong = same_everywhere(d / "pie", "harness", [((i,),) for i in inputs]) if code == 0 else [said]
     ok(not wrong, "-static-pie: what afl and laf build works too", "\n".join(wrong))
+
+
+def afl_flags(d):
+    """afl-clang-fast's own -O3 without its -g, which took a third of the time."""
+    cc = Path(CAROL).parent / "runtime/carol-cc"
+
+    def optimised(*flags):
+        p = subprocess.run([cc, *flags, "-E", "-P", "-"], input="__OPTIMIZE__", text=True, stdout=subprocess.PIPE, check=True,
+                           env={**os.environ, "CAROL_FAMILY": "afl"})
+        return p.stdout.strip() == "1"
+    ok(optimised() and not optimised("-O0"), "afl is optimised unless the script says otherwise")
+    for family in ("afl", "laf"):
+        subprocess.run([cc, "-g", "-c", "harness.c", "-o", family + ".o"], cwd=d, check=True, env={**os.environ, "CAROL_FAMILY": family})
+        ok(b".debug_info" not in (d / (family + ".o")).read_bytes(), f"{family} has no debug information")
+
+
+def asan_calls(d):
+    """A function with many accesses calls its checks; what they report is the same."""
+    lines = "\n".join(f"    p[v[{i}]] = v[{i} + 1];" for i in range(120))
+    write(d / "large.c", "#include <stdlib.h>\nvoid large(int *p, volatile int *v);\nvoid large(int *p, volatile int *v)\n{\n" + lines
+          + "\n}\nint main(int argc, char **argv)\n{\n    static volatile int v[128];\n    (void)argv;\n    v[100] = argc > 1 ? 8 : 7;\n"
+          "    int *p = malloc(8 * sizeof *p);\n    large(p, v);\n    free(p);\n    return 0;\n}\n")
+    code, said = carol("-o", "large", "--families", "asan,plain", "--kind", "stdin", "large.c", cwd=d)
+    binary = d / "large/asan/large"
+    ok(code == 0 and b"__asan_store4" in binary.read_bytes(), "asan: checks of a large function are calls", said)
+    said = subprocess.run([binary, "out"], capture_output=True, text=True, check=False).stderr
+    ok("WRITE of size 4" in said and re.search(r"#0 \S+ in large .*large\.c:105\b", said) and run_target(binary)[0] == 0,
+       "asan: and report the place and the kind of access", said)
 
 
 def cache(d):

@@ -207,6 +207,14 @@ def rows(out, sql, *args):
         db.close()
 
 
+def add_crash(out, data, hang=False, arm=0, sig=11, name="planted"):
+    """As if a fuzzer had found it."""
+    with sqlite3.connect(Path(out) / "carol.db", timeout=30) as db:
+        db.execute("INSERT OR IGNORE INTO crashes(hang, hash, size, arm, signal, name, found_ns, by_eval, data)"
+                   " VALUES(?, ?, ?, ?, ?, ?, 5000000000, 0, ?)",
+                   (int(hang), hashlib.sha256(data).digest(), len(data), arm, sig, name, data))
+
+
 def rows_or_none(out, sql, *args):
     """None while the record cannot be read: it is not made yet, or being recovered."""
     try:

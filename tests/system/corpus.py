@@ -5,37 +5,25 @@ the record and the definition in src/corpus/selection.h, and run by `carol cover
 usage: corpus.py CAROL ROOT     prints TAP
 """
 import hashlib
-import os
 import shutil
 import sys
-import tempfile
 import time
 from itertools import accumulate
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.dont_write_bytecode = True
-from campaign_kit import Carol, Tap, engines_of, go_on_until, own_shared_memory, rows, turns_done, wait_until
+from stage import Stage
+from campaign_kit import go_on_until, rows, turns_done, wait_until
 
-CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
-sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+stage = Stage("corpus")
 import fold
 
-TOTE = ROOT / "examples" / "tote"
-TEMP = Path(tempfile.mkdtemp(prefix="carol-corpus-"))
+carol, ok, TOTE, TEMP = stage.carol, stage.ok, stage.tote, stage.temp
 OUT, TWO, OTHER = TEMP / "out", TEMP / "two", TEMP / "other"
 RAN, EXITED = 1, 2
-own_shared_memory()
-carol = Carol(CAROL)
-tap = Tap()
-ok = tap.ok
 
 
 def build():
     for name, flags in (("tote", []), ("wrapv", ["--", "-fstack-protector-all"])):
-        code, text = carol.run("build", "-o", TEMP / name, "--families", "afl,hfuzz,neutral", TOTE / "tote.c",
-                               TOTE / "tote_fuzzer.c", *flags)
-        ok(code == 0, f"the target is built ({name})", text)
+        stage.build("--families", "afl,hfuzz,neutral", name=name, flags=flags)
 
 
 def fuzz(out, target, turns, running=lambda: None):
@@ -190,7 +178,7 @@ def bring():
     ok(all(g[3] >= 1 for g in got if g[0] == "one"), "the fuzzers are given it", got)
     r = carol.json("replay", TWO, "--json")
     ok(r["decisions"] == r["matched"] and r["state_equal"], "every decision replays bit for bit", r)
-    report = fold.judge(TWO, carol=CAROL)
+    report = fold.judge(TWO, carol=stage.path)
     ok(not report.wrong and report.looks.get("imports by the user are nobody's"), "the oracle computes the same",
        report.text())
     code, text = carol.run("corpus", TWO, "export", TEMP / "imported", "-f", "imported")
@@ -240,21 +228,11 @@ def mistakes():
 
 
 def main():
-    if not engines_of(CAROL):
-        print("1..0 # SKIP the fuzzers are not built: make engines")
-        return 0
-    try:
-        build()
-        fuzz(OUT, "tote", 10, while_it_runs)
-        for check in (export, minimise, again, bring, merge, mistakes):
-            check()
-        left = carol.survivors()
-        ok(not left, "nothing is left over", left)
-    finally:
-        carol.kill_all()
-        tap.tidy(TEMP)
-    return tap.done()
+    build()
+    fuzz(OUT, "tote", 10, while_it_runs)
+    for check in (export, minimise, again, bring, merge, mistakes):
+        check()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stage.play(main))

@@ -13,22 +13,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.dont_write_bytecode = True
-from campaign_kit import Carol, Tap, engines_of, own_shared_memory, rows, turns_done, wait_until
+from stage import Stage
+from campaign_kit import rows, turns_done, wait_until
 
-CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
-TOTE = ROOT / "examples" / "tote"
-TEMP = Path(tempfile.mkdtemp(prefix="carol-coverage-"))
+stage = Stage("coverage")
+carol, ok, TOTE, TEMP = stage.carol, stage.ok, stage.tote, stage.temp
 OUT, ODD = TEMP / "out", TEMP / "odd"
-own_shared_memory()
-carol = Carol(CAROL)
-tap = Tap()
-ok = tap.ok
 
 # Ends in every way there is, each in a function of its own.
 PROGRAM = r"""
@@ -125,7 +117,7 @@ def needs_a_build():
     ok(code == 2 and "--families source" in command, "without the family 'source' it says what to type", f"{code} {text}")
     here = TEMP / "bin"
     here.mkdir()
-    (here / "carol").symlink_to(CAROL)
+    (here / "carol").symlink_to(stage.path)
     p = subprocess.run(command, shell=True, env={**carol.env, "PATH": f"{here}:{os.environ['PATH']}"}, text=True,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     families = json.loads((TEMP / "tote" / "carol-build.json").read_text())["families"]
@@ -219,25 +211,13 @@ def cut_off():
 
 
 def main():
-    if not engines_of(CAROL):
-        print("1..0 # SKIP the fuzzers are not built: make engines")
-        return 0
-    try:
-        code, text = carol.run("build", "-o", TEMP / "tote", "--families", "afl,neutral", "--target", "tote",
-                               TOTE / "tote.c", TOTE / "tote_fuzzer.c", env={"CFLAGS": "-O1 -g"})
-        ok(code == 0, "the target is built", text)
-        fuzz(OUT, TEMP / "tote", 8, 8, "-i", TOTE / "seeds", "-f", "aflpp,radamsa", "-j", 2)
-        needs_a_build()
-        reports(*who_was_first())
-        for check in (every_end, mistakes, cut_off):
-            check()
-        left = carol.survivors()
-        ok(not left, "nothing is left over", left)
-    finally:
-        carol.kill_all()
-        tap.tidy(TEMP)
-    return tap.done()
+    stage.build("--families", "afl,neutral", env={"CFLAGS": "-O1 -g"})
+    fuzz(OUT, TEMP / "tote", 8, 8, "-i", TOTE / "seeds", "-f", "aflpp,radamsa", "-j", 2)
+    needs_a_build()
+    reports(*who_was_first())
+    for check in (every_end, mistakes, cut_off):
+        check()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stage.play(main))

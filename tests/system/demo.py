@@ -37,6 +37,8 @@ def main():
     TAP.ok(re.search(r"^[1-9][0-9]* defects? confirmed, from", text, re.M) and BUG.search(text),
            "it names a defect by weakness, fault and place, confirmed and minimised", text)
     TAP.ok(re.search(r"^([0-9]+) decisions, \1 come out exactly", text, re.M), "every decision of it replays", text)
+    page = re.search(r"xdg-open (\S+report\.html)", text)
+    TAP.ok(page and (TEMP / page.group(1)).read_text().lower().startswith("<!doctype html"), "it leaves the page to open", text)
     TAP.ok("\nNext:" in text and "--resume" in text, "and it says what to type next", text)
     TAP.tidy(TEMP)
     return TAP.done()

@@ -4,24 +4,15 @@
 
 usage: exchange.py CAROL ROOT     prints TAP
 """
-import os
 import sys
-import tempfile
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.dont_write_bytecode = True
-from campaign_kit import Carol, Tap, engines_of, go_on_until, own_shared_memory, rows, turns_done, wait_until
+from stage import Stage
+from campaign_kit import go_on_until, rows, turns_done, wait_until
 
-CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
-TOTE = ROOT / "examples" / "tote"
-TEMP = Path(tempfile.mkdtemp(prefix="carol-exchange-"))
+stage = Stage("exchange")
+carol, ok, TOTE, TEMP = stage.carol, stage.ok, stage.tote, stage.temp
 OUT = TEMP / "out"
 TURNS = 9
-own_shared_memory()
-carol = Carol(CAROL)
-tap = Tap()
-ok = tap.ok
 
 
 def seeds():
@@ -63,21 +54,9 @@ def look():
 
 
 def main():
-    if not engines_of(CAROL):
-        print("1..0 # SKIP the fuzzers are not built: make engines")
-        return 0
-    try:
-        code, text = carol.run("build", "-o", TEMP / "tote", "--target", "tote", TOTE / "tote.c",
-                               TOTE / "tote_fuzzer.c")
-        ok(code == 0, "the target is built", text)
-        campaign()
-        look()
-        left = carol.survivors()
-        ok(not left, "nothing is left over", left)
-    finally:
-        carol.kill_all()
-        tap.tidy(TEMP)
-    return tap.done()
+    stage.build()
+    campaign()
+    look()
 
 
-sys.exit(main())
+sys.exit(stage.play(main))

@@ -5,30 +5,20 @@ bit for bit, and the oracle agrees.
 
 usage: fused.py CAROL ROOT     prints TAP
 """
-import os
 import shutil
 import sys
-import tempfile
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.dont_write_bytecode = True
-from campaign_kit import Carol, Tap, engines_of, go_on_until, own_shared_memory, rows, rows_or_none, wait_until
+from stage import Stage
+from campaign_kit import engines_of, go_on_until, rows, rows_or_none, wait_until
 
-CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2]).resolve()
-sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+stage = Stage("fused")
 import fold
 
-TOTE = ROOT / "examples" / "tote"
-TEMP = Path(tempfile.mkdtemp(prefix="carol-fused-"))
+carol, ok, CAROL, TOTE, TEMP = stage.carol, stage.ok, stage.path, stage.tote, stage.temp
 OUT = TEMP / "out"
 FUZZERS = ["aflpp", "mopt", "darwin", "radamsa", "havoc", "honggfuzz"]
 MODES = {"mopt": ",op:MOpt", "darwin": ",op:darwin", "radamsa": ",op:radamsa"}  # what names of their finds have
 TURNS = 2  # of everybody, in each life
-own_shared_memory()
-carol = Carol(CAROL)
-tap = Tap()
-ok = tap.ok
 
 
 def words(out, *more):
@@ -105,22 +95,10 @@ def another_afl():
 
 
 def main():
-    if not engines_of(CAROL):
-        print("1..0 # SKIP the fuzzers are not built: make engines")
-        return 0
-    try:
-        code, text = carol.run("build", "-o", TEMP / "tote", "--families", "afl,hfuzz,neutral", "--target", "tote",
-                               TOTE / "tote.c", TOTE / "tote_fuzzer.c")
-        ok(code == 0, "the target is built", text)
-        another_afl()
-        campaign()
-        look()
-        left = carol.survivors()
-        ok(not left, "nothing is left over", left)
-    finally:
-        carol.kill_all()
-        tap.tidy(TEMP)
-    return tap.done()
+    stage.build("--families", "afl,hfuzz,neutral")
+    another_afl()
+    campaign()
+    look()
 
 
-sys.exit(main())
+sys.exit(stage.play(main))

@@ -4,6 +4,7 @@ page in a real browser.  The campaigns are simulated or played on fakes: no fuzz
 
     report.py CAROL RECORDS
 """
+import base64
 import html
 import itertools
 import json
@@ -23,6 +24,27 @@ from campaign_kit import Carol, Tap
 CAROL, RECORDS, TAP = Carol(sys.argv[1]), sys.argv[2], Tap()
 TOP = Path(tempfile.mkdtemp(prefix="carol-report-"))
 EVIL = "\"'><script>window.evil=1</script><img src=x onerror=window.evil=1>"
+
+
+# Of each kind of text on the page: its colour against the first background behind it that is not transparent.
+CONTRAST = """
+const rgb = (text) => (text.match(/[0-9.]+/g) || []).map(Number);
+const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, part, i) => {
+  const v = c[i] / 255;
+  return sum + part * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+}, 0);
+const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length === 3) return c; } return [255, 255, 255]; };
+const found = new Set();
+for (const e of document.querySelectorAll('body *')) {
+  const own = Array.from(e.childNodes).some(n => n.nodeType === 3 && n.textContent.trim());
+  if (!own || !e.checkVisibility() || e.closest('[class^=h],[class*=" h"]')) continue;
+  const style = getComputedStyle(e), svg = e instanceof SVGElement;
+  const a = light(rgb(svg ? style.fill : style.color)), b = light(behind(e));
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < 4.5) found.add(e.tagName + '.' + (svg ? e.className.baseVal : e.className) + ' ' + ratio.toFixed(2));
+}
+return Array.from(found);
+"""
 
 
 class Page(HTMLParser):
@@ -139,13 +161,39 @@ def equal(shown, want):
 def numbers(out, page):
     status, wrong = ask("status", out), []
     shown = ["elapsed_s", "budget_s", "turns", "edges", "edges_total", "seed_edges", "seeds", "crashes", "hangs", "execs",
-             "execs_per_s"]
+             "execs_per_s", "execs_per_s_recent"]
     values = [((k, None), status[k]) for k in shown]
     values += [((k, name), row[k]) for name, row in status["fuzzers"].items()
                for k in ("turns", "share", "first_edges", "last_reward", "taken", "offered", "exports", "crashes")]
     values += [((k, str(i)), row[k]) for i, row in enumerate(status["slots"]) for k in ("fuzz_s", "start_s", "eval_s", "idle_s")]
     wrong = [(key, page.metrics.get(key), want) for key, want in values if not equal(page.metrics.get(key) or {"nan"}, want)]
     TAP.ok(not wrong and len(values) > 60, "the numbers on the page are those of carol status", wrong[:5])
+
+
+def recent_rate(out):
+    """Between the first and the last of 16 moments in which turns completed; moments closer than a second are one."""
+    db, at, execs = sqlite3.connect(f"file:{out}/carol.db?mode=ro", uri=True), [(0, 0)], 0
+    for end, n in db.execute("SELECT end_ns, execs FROM turns WHERE round > 0 ORDER BY round"):
+        execs, end = execs + n, max(end, at[-1][0])
+        if len(at) > 1 and end - at[-2][0] < 10**9:
+            at.pop()
+        at = (at + [(end, execs)])[-16:]
+    return (at[-1][1] - at[0][1]) / (at[-1][0] - at[0][0]) * 1e9
+
+
+def terminal(out):
+    status, text = ask("status", out), CAROL.run("status", out)[1]
+    whole = [("edges", "edges_total", "seed_edges", "seeds", "crashes", "hangs"), ("turns", "execs")]
+    want = [r"{} of {} edges \({} from the seeds\), {} seeds, {} crashes, {} hangs\n", r"{} turns, {} executions, "]
+    lines = [w.format(*[status[k] for k in keys]) for w, keys in zip(want, whole)]
+    lines += [f"{status['execs_per_s_recent']:.0f}/s lately and {status['execs_per_s']:.0f}/s since the start; last new edge at {status['last_new_s']:.0f} s"]
+    lines += [rf"{name} +{f['turns']} +{f['active_s']:.1f} +{f['startup_s']:.1f} +{100 * f['share']:.0f}% +{f['first_edges']} +{f['last_reward']:.3f} "
+              rf"+{f['taken']}/{f['offered']} +{f['crashes']}\b" for name, f in status["fuzzers"].items()]
+    lines += [f"{status['distinct_defects']} distinct defects, {status['confirmed_defects']} confirmed; {status['untriaged']} crashes and hangs not"]
+    missing = [line for line in lines if not re.search(line, text)]
+    TAP.ok(not missing and status["crashes"] > 0, "the numbers on the terminal are those of carol status --json", (missing, text))
+    TAP.ok(abs(status["execs_per_s_recent"] / recent_rate(out) - 1) < 1e-8, "executions per second lately are those of the last turns",
+           (status["execs_per_s_recent"], recent_rate(out)))
 
 
 def choices(out, page):
@@ -237,6 +285,24 @@ def odd_records(out):
         discoveries(name, page, f"killed and resumed, {name.parent.name}")
 
 
+def cut_off(out):
+    """A record as a power cut leaves it: the last steps are in a log whose end is missing."""
+    whole = copy(out, "whole")
+    db = sqlite3.connect(whole / "carol.db", isolation_level=None)
+    db.execute("PRAGMA wal_autocheckpoint = 0")
+    for k in range(40):
+        db.execute("INSERT INTO events(at_ns, kind, text) VALUES(1, 'note', ?)", ("x" * 3000 + str(k),))
+    cut = TOP / "cut"
+    cut.mkdir()
+    for part in ("carol.db", "carol.db-wal"):
+        data = (whole / part).read_bytes()
+        (cut / part).write_bytes(data if part == "carol.db" else data[:len(data) // 2 + 77])
+    db.close()
+    page = report(cut, page="cut.html")
+    got = sqlite3.connect(cut / "carol.db").execute("SELECT count(*) FROM events WHERE kind = 'note'").fetchone()[0]
+    TAP.ok(0 < got < 40 and page.metrics[("turns", None)] == {str(ask("status", out)["turns"])}, "a log that is cut off: the page is of what was safe", got)
+
+
 def triaged(out):
     """Rows as carol triage leaves them: every third crash is of one defect, confirmed; the others are of one that is not."""
     crashes = sqlite3.connect(out / "carol.db").execute("SELECT id, found_ns, arm FROM crashes ORDER BY found_ns, id").fetchall()
@@ -246,14 +312,23 @@ def triaged(out):
     to = copy(out, "triaged", *[(f"INSERT INTO triage VALUES({marks})", row) for row in rows],
               "INSERT INTO settings(key, value) VALUES('triage.build', 'b')")
     page, arms = report(to, page="triaged.html"), Record(out).arms
-    got = [row for row in page.rows("defects") if len(row) == 9][1:]
+    got = [row for row in page.rows("defects") if len(row) == 7][1:]
+    commands = [row[0] for row in page.rows("defects") if len(row) == 1]
     want = [[place, shown, sorted(crashes[i][1] for i in range(len(crashes)) if (i % 3 == 0) == sure)[0], sum((i % 3 == 0) == sure for i in range(len(crashes)))]
             for place, shown, sure in (("parse<b> a.c:7", "confirmed", True), ("read b.c:9", "not confirmed fails now and then", False))]
     clock = [f"{ns // 10**9 // 3600}:{ns // 10**9 // 60 % 60:02}:{ns // 10**9 % 60:02}" for _, _, ns, _ in want]
     TAP.ok([r[0] for r in got] == [w[0] for w in want] and [r[3] for r in got] == [w[1] for w in want]
-           and [r[6] for r in got] == [str(w[3]) for w in want] and [r[4] for r in got] == clock and got[0][5] == arms[crashes[0][2]],
+           and [r[6] for r in got] == [str(w[3]) for w in want] and [r[4] for r in got] == clock and got[0][5] == arms[crashes[0][2]]
+           and len(commands) == 2 and all(re.match("defect d[12]; see it again: carol triage", c) for c in commands),
            "defects as triage left them: where, confirmed or not, first seen, by whom, how many inputs", (got, want, clock))
-    TAP.ok(page.metrics[("defects", None)] == {"2"} and page.metrics[("confirmed", None)] == {"1"}
+    worst = re.search(r'<ul class="worst".*?</ul>', page.text, re.S).group(0)
+    TAP.ok(re.findall(r"<code>(.*?)</code>", worst) == ["parse&lt;b&gt;", "read"], "the worst are named at a glance, the confirmed one first", worst)
+    status = ask("status", to)
+    said = {k: page.metrics[(k, None)] for k in ("distinct_defects", "confirmed_defects", "untriaged")}
+    TAP.ok(said == {k: {str(status[k])} for k in said} and status["distinct_defects"] == 2 and status["confirmed_defects"] == 1
+           and status["untriaged"] == 0 and sum(f["defects"] for f in status["fuzzers"].values()) == 2
+           and status["fuzzers"][arms[crashes[0][2]]]["defects"] >= 1, "so does carol status, in the same numbers", (said, status["fuzzers"]))
+    TAP.ok("2 distinct defects, 1 confirmed; 0 crashes" in CAROL.run("status", to)[1]
            and "Triage, which tells" not in page.text and "Triage, which tells" in report(out).text, "without triage the page says that it has not run")
 
 
@@ -297,35 +372,40 @@ def refusals(out):
 
 
 # --- in the browser --------------------------------------------------------------------------------------
-def looks(b, path, what):
-    b.fetched()
-    b.errors()
-    b.open(path.as_uri())
-    fetched = [a for a in b.fetched() if not a.startswith(("data:", path.as_uri()))]
-    TAP.ok(not b.errors() and not fetched, f"{what}: no complaint on the console, nothing fetched", (b.errors(), fetched))
-
-
 def wide(b, path):
     b.open(path.as_uri())
     text = b.run("return document.body.innerText")
     missing = [w for w in ("At a glance", "Coverage over time", "Who found what", "Every decision", "aflpp") if w not in text]
     TAP.ok(not missing and b.run("return Array.from(document.querySelectorAll('.time svg.plot')).every(s => "
                                  "s.getBoundingClientRect().height > 100)"), "text and figures are there", missing)
-    for width in (1200, 400):
-        b.size(width, 900)
-        over = b.run("return document.documentElement.scrollWidth - innerWidth")
-        small = b.run("return Array.from(document.querySelectorAll('#coverage svg text')).filter(t => getComputedStyle(t).display "
-                      "!== 'none').map(t => t.getBoundingClientRect().height).filter(h => h < 9).length")
-        TAP.ok(over <= 0 and small == 0, f"at {width} px nothing sticks out and no label is tiny", (over, small))
-    b.size(1200, 900)
     colours = []
     for scheme in ("light", "dark"):
         b.media("", scheme)
         colours.append(b.run("const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]"))
     TAP.ok(colours[0] != colours[1], "dark and light", colours)
-    b.media("print")
-    TAP.ok(b.run("return getComputedStyle(document.querySelector('nav')).display") == "none", "in print the navigation is gone")
+    pale = []
+    for scheme in ("light", "dark"):
+        b.media("", scheme)
+        pale += b.run(CONTRAST)
+    TAP.ok(not pale, "every kind of text stands out from what is behind it, 4.5 to 1 or more", pale)
     b.media("", "light")
+
+
+def print_view(b, path):
+    b.open(path.as_uri())
+    b.size(717, 1000)  # a sheet of A4 without its margins
+    b.media("print", "dark")
+    shown = b.run("return ['nav', '.moment', '.pick'].filter(s => getComputedStyle(document.querySelector(s)).display !== 'none')")
+    paper = b.run("const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]")
+    TAP.ok(not shown and paper == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"], "in print there is nothing to click, in black on white", (shown, paper))
+    over = b.run("return Array.from(document.querySelectorAll('table, svg, pre, li, dd')).filter(e => e.checkVisibility() && "
+                 "e.getBoundingClientRect().right > innerWidth + 1).map(e => e.closest('section').id + ' ' + e.tagName)")
+    TAP.ok(not over, "nothing sticks out of the sheet", over[:9])
+    b.media("", "light")
+    pdf = base64.b64decode(b.cdp("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"])
+    sheets = len(re.findall(rb"/Type\s*/Page\b", pdf))
+    TAP.ok(2 < sheets < 20, "it is a few sheets", sheets)
+    b.size(1200, 900)
 
 
 def keyboard(b, path):
@@ -362,8 +442,10 @@ def lineage(b, out, path):
         got = b.run("const i = document.querySelector('.pick input'); i.value = arguments[0]; i.dispatchEvent(new Event('input')); "
                     "return Array.from(document.querySelectorAll('.steps li:not([hidden])')).map(l => Number(l.id.slice(1)))", str(edge))
         want = record.chain(record.seed_of[edge])
-        wrong += [] if got == want else [(edge, got, want)]
-    TAP.ok(len(record.chain(record.seed_of[edges[0]])) > 3 and not wrong, "an edge's lineage is its chain of inputs", wrong)
+        who = ", ".join(record.arms[a] for a in sorted(record.by[edge]))
+        said = b.run("return document.querySelector('.pick output').textContent")
+        wrong += [] if got == want and f"; {who} ha" in said else [(edge, got, want, who, said)]
+    TAP.ok(len(record.chain(record.seed_of[edges[0]])) > 3 and not wrong, "an edge's lineage is its chain of inputs, and it says who else has the edge", wrong)
     crash, parent = max(record.crashes.items(), key=lambda c: len(record.chain(c[1])))
     got = b.run("const s = document.querySelector('.pick select'); s.value = arguments[0]; s.dispatchEvent(new Event('change')); "
                 "return Array.from(document.querySelectorAll('.steps li:not([hidden])')).map(l => Number(l.id.slice(1)))", f"x{crash}")
@@ -376,7 +458,8 @@ def in_browser(out, page, evil, day, many):
         return
     with browser.Browser() as b:
         for path, what in ((page, "a campaign"), (many, "several campaigns"), (day, "a day"), (evil, "evil names")):
-            looks(b, path, what)
+            wrong = browser.faults(b, path)
+            TAP.ok(not wrong, f"{what}: no complaint, nothing fetched, readable at 1200 and at 400 px", wrong)
         b.open(evil.as_uri())
         TAP.ok(b.run("return window.evil === undefined && document.body.innerText.includes('<script>window.evil')"),
                "what looks like a script in a name is shown and not run")
@@ -387,6 +470,7 @@ def in_browser(out, page, evil, day, many):
         box = b.run("return document.querySelector('#compare .area').getAttribute('viewBox').split(' ').map(Number)")
         TAP.ok(0.24 < box[2] / wide_box[2] < 0.26, "the figure of several campaigns zooms by key", (wide_box, box))
         wide(b, page)
+        print_view(b, page)
         keyboard(b, page)
         lineage(b, out, page)
 
@@ -398,10 +482,12 @@ def main():
     TAP.ok((TOP / "page.html").read_bytes() == (report(out, page="again.html") and (TOP / "again.html").read_bytes()),
            "the same record gives the same bytes")
     numbers(out, page)
+    terminal(out)
     choices(out, page)
     discoveries(out, page, "a campaign")
     many = several()
     odd_records(out)
+    cut_off(out)
     triaged(out)
     lost_bytes(out)
     of_nobody(out)

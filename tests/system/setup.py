@@ -5,6 +5,7 @@ of tests, the order of modules, references in the documents.   setup.py CAROL SO
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def doctor_answers_with_the_names_of_the_specification(_):
     check(FAMILIES <= set(answer["families"]), f"families: {sorted(answer['families'])}")
     for name, state in answer["fuzzers"].items():
         check({"ok", "version", "why", "fix"} <= set(state), f"fields of {name}")
+    check({"ok", "version", "why", "fix"} <= set(answer["triage"]["llvm-symbolizer"]), "what triage uses")
     for item in answer["host"]:
         check({"id", "ok", "what", "fix"} <= set(item), f"fields of {item}")
         check(item["ok"] or item["fix"], f"{item['id']} hurts and has no fix")
@@ -74,6 +76,16 @@ def doctor_sees_a_fuzzer_that_does_not_start(tmp):
     script(tmp / "afl/afl-fuzz", "exit 127\n")
     _, answer = doctor("--engines", str(tmp))
     check("does not start" in answer["fuzzers"]["aflpp"]["why"], str(answer["fuzzers"]["aflpp"]))
+
+
+@test
+def doctor_names_the_fix_for_a_missing_symboliser(_):
+    out = run(CAROL, "doctor", "--json", env={**os.environ, "ASAN_SYMBOLIZER_PATH": "/nowhere"})
+    state = json.loads(out.stdout)["triage"]["llvm-symbolizer"]
+    check(not state["ok"] and "carol triage" in state["why"] and "llvm-19" in state["fix"], str(state))
+    if shutil.which("llvm-symbolizer-19"):
+        state = doctor()[1]["triage"]["llvm-symbolizer"]
+        check(state["ok"] and state["version"].startswith("19"), str(state))
 
 
 @test

@@ -15,18 +15,19 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-from campaign_kit import Carol, Tap, rows
+from campaign_kit import Carol, Tap, add_crash, rows, rows_or_none, turns_done, wait_until
 
 CAROL, ROOT = Carol(sys.argv[1]), Path(sys.argv[2]).resolve()
 TEMP = Path(tempfile.mkdtemp(prefix="carol-triage-"))
 TAP = Tap()
 SOURCE = ROOT / "tests/system/targets/faults.c"
 BUILD, OUT = TEMP / "build", TEMP / "out"
-LAST_HANGS = 3  # that the end of a campaign runs again
 PLANTED = {}  # letter -> (function, line, fault, cwe, class, how)
 SCHEMA = ("@microsoft/jest-sarif@1.0.0-beta.0", "package/lib/schemas/sarif-2.1.0-rtm.5.json",
           "2d99159ae54a3eea97f81781cff48780548657c35949f4b7f25e99a2ba4de4f8")
@@ -39,14 +40,6 @@ def read_planted():
         function = head.group(1) if head else function
         for letter, fault, cwe, kind, how in re.findall(r"/\* DEFECT (.) (.*?), (CWE-\d+), (\w+), (\w+) \*/", line):
             PLANTED[letter] = (function, number, fault, cwe, kind, how)
-
-
-def add_crash(out, data, hang=False, arm=0, sig=11):
-    """As if a fuzzer had found it."""
-    with sqlite3.connect(out / "carol.db", timeout=30) as db:
-        db.execute("INSERT OR IGNORE INTO crashes(hang, hash, size, arm, signal, name, found_ns, by_eval, data)"
-                   " VALUES(?, ?, ?, ?, ?, 'planted', 5000000000, 0, ?)",
-                   (int(hang), hashlib.sha256(data).digest(), len(data), arm, sig, data))
 
 
 def triage(*args, out=OUT, **kw):
@@ -86,12 +79,10 @@ def campaign():
            "the last screen lists them with the command that reproduces each", text)
     status = CAROL.json("status", "--json", OUT)
     TAP.ok(len(status["defects"]) >= 3 and status["fuzzers"]["aflpp"]["defects"] == len(status["defects"]) and
-           status["untriaged"] == max(0, status["hangs"] - LAST_HANGS), "status shows them, by whom and when", status)
+           (status["untriaged"] == 0 or "go on: carol triage" in text), "status shows them, by whom and when", status)
     TAP.ok(all(d["found_by"] == "aflpp" and 0 < d["first_seen_s"] < 240 for d in status["defects"]), "by aflpp", status)
     code, text = CAROL.run("replay", OUT)
     TAP.ok(code == 0 and re.search(r"^(\d+) decisions, \1 come out exactly", text, re.M), "the journal replays exactly", text)
-    spent = rows(OUT, "SELECT total(cpu_us) / 1e6 FROM triage")[0][0]
-    TAP.ok(spent < 60, "and triage knows what it cost", spent)
 
 
 def buckets():
@@ -207,15 +198,101 @@ def publish():
     TAP.ok(told and all(f"carol-triage/{x['id']}/minimised" in names for x in told), "the others are in the bundle", names)
 
 
+CURL = shutil.which("curl") is not None
+
+
+class Inbox(HTTPServer):
+    """A web address that keeps what is sent to it."""
+
+    def __init__(self):
+        self.got = []
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.words = ["--webhook", f"http://127.0.0.1:{self.server_address[1]}/defects"] if CURL else []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.server.got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
 def hook():
-    log = TEMP / "hook.log"
+    log, inbox = TEMP / "hook.log", Inbox()
+    _, text = triage("-q", "--exec", "exit 3")
+    TAP.ok("ended with 3; it is told again the next time" in text, "a hook that fails is said", text)
     command = f"cat >> {log}; echo \" $CAROL_DEFECT_ID $CAROL_DEFECT_DIR\" >> {log}"
-    triage("-q", "--exec", command)
+    triage("-q", "--exec", command, *inbox.words)
     text = log.read_text() if log.exists() else ""
     ids = [x["id"] for x in defects()["defects"] + defects()["unconfirmed"]]
     TAP.ok(all(f" {i} {OUT}/triage/{i}" in text for i in ids) and text.count('"id"') == len(ids), "--exec is run for each, with its JSON", text)
-    triage("-q", "--exec", command)
-    TAP.ok(log.read_text() == text, "once")
+    good = [p["defect"]["id"] for p in inbox.got] == ids and all(p["event"] == "defect" and p["defect"]["fault"] in p["text"] for p in inbox.got)
+    if CURL:
+        TAP.ok(good, "--webhook is sent each, with a sentence about it", inbox.got)
+    else:
+        TAP.skip("--webhook is sent each, with a sentence about it", "no curl here")
+    triage("-q", "--exec", command, *inbox.words)
+    TAP.ok(log.read_text() == text and len(inbox.got) == (len(ids) if CURL else 0), "once")
+    code, text = triage("-q", "--webhook", "localhost:1")
+    TAP.ok(code == 2 and "http://" in text, "an address that is none is refused", text)
+    inbox.shutdown()
+
+
+BURST = 150
+
+
+def burst():
+    """Crashes of one defect by the hundred, and behind them one each of two others, before the first turn."""
+    seeds, out, log, inbox = TEMP / "burst-seeds", TEMP / "burst", TEMP / "burst.hook", Inbox()
+    seeds.mkdir()
+    (seeds / "a-seed").write_bytes(b"%..")
+    for i in range(BURST):
+        (seeds / f"b{i:04}").write_bytes(b"%n" + str(i).encode())
+    (seeds / "y").write_bytes(b"%i1")  # the same signal at another place
+    (seeds / "z").write_bytes(b"%z0")
+    p = CAROL.start("fuzz", "--triage", "-b", BUILD, "-i", seeds, "-o", out, "-f", "aflpp", "-j", 1, "-d", "1h", "--turn", "1s", "-T",
+                    "100", "--exec", f"cat >> {log}", *inbox.words, log=TEMP / "burst.log")
+    faults = "SELECT DISTINCT function FROM triage WHERE crash <= ?"
+    seen = wait_until(lambda: len(rows_or_none(out, faults, BURST + 2) or []) == 3)
+    ahead = rows(out, "SELECT count(*) FROM triage WHERE function = 'null_read'")[0][0]
+    TAP.ok(seen and ahead < BURST / 2, "a burst of crashes of one defect does not keep others waiting", (seen, ahead))
+    wait_until(lambda: turns_done(out) >= 5)
+    spent, elapsed, most = rows(out, "SELECT value, (SELECT elapsed_ns FROM clock), (SELECT max(cpu_us) FROM triage) FROM settings WHERE"
+                                     " key = 'triage.live_us'")[0]
+    allowed = max(elapsed / 1e3, 60e6) / 100
+    TAP.ok(0 < int(spent) <= allowed + most, "it takes a hundredth of the campaign's time, the first minute's in advance", (spent, allowed, most))
+    left = BURST + 2 - rows(out, "SELECT count(*) FROM triage WHERE crash <= ?", BURST + 2)[0][0]
+    TAP.ok(left > 0, "so that some wait", left)
+    return p, out, log, inbox
+
+
+def beside(p, out, log, inbox):
+    """`carol triage` while that campaign runs, then its end."""
+    before = turns_done(out)
+    code, text = triage("-q", "--minimise-time", "0", out=out)
+    done = rows(out, "SELECT count(*) FROM triage WHERE crash <= ?", BURST + 2)[0][0]
+    TAP.ok(code == 0 and p.poll() is None and done == BURST + 2, "carol triage looks at all of them beside the campaign", f"{code} {done} {text}")
+    TAP.ok(wait_until(lambda: turns_done(out) > before + 2), "which goes on")
+    p.send_signal(signal.SIGINT)
+    p.wait()
+    text = (TEMP / "burst.log").read_text()
+    TAP.ok(p.returncode == 0 and re.search(r"[3-9] defects confirmed", text), "and ends with its defects", text)
+    told = re.findall(r'"id": "(\w+)"', log.read_text())
+    ids = [d["id"] for d in defects(out)["defects"] + defects(out)["unconfirmed"]]
+    posted = {x["defect"]["id"] for x in inbox.got} if CURL else set(ids)
+    TAP.ok(set(told) == set(ids) == posted, "its hooks are told of each, most while it runs",
+           (told, ids, inbox.got))
+    first = json.JSONDecoder().raw_decode(log.read_text())[0]
+    TAP.ok(Path(first["input"]).read_bytes().startswith(b"%"), "with a file that is there by then", first)
+    code, text = CAROL.run("replay", out)
+    TAP.ok(code == 0 and re.search(r"^(\d+) decisions, \1 come out exactly", text, re.M), "and it replays exactly", text)
+    code, text = triage("-q", "--baseline", OUT / "triage/defects.json", "--fail-on", "new", out=out)
+    TAP.ok(code == 0 and "(known)" in text and "(new)" not in text, "a baseline of another campaign knows them", text)
+    inbox.shutdown()
 
 
 def killed():
@@ -234,6 +311,12 @@ def killed():
     p.wait()
     some = rows(out, "SELECT count(*) FROM triage")[0][0]
     TAP.ok(not CAROL.survivors() and some, "nothing survives kill -9")
+    p = CAROL.start("triage", "-q", "--minimise-time", "0", out, log=TEMP / "interrupted")
+    wait_until(lambda: rows(out, "SELECT count(*) FROM triage")[0][0] > some, every=0.01)
+    p.send_signal(signal.SIGINT)
+    p.wait()
+    text = (TEMP / "interrupted").read_text()
+    TAP.ok(p.returncode == 0 and f"are not looked at yet (interrupted); go on: carol triage {out}" in text, "Ctrl-C says what is left", text)
     code, _ = triage("-q", "--minimise-time", "0", out=out)
     same = [(x["id"], x["inputs"]) for x in defects(out)["defects"]] == [(x["id"], x["inputs"]) for x in defects()["defects"]]
     TAP.ok(code == 0 and same, "the next run comes to the same defects")
@@ -241,8 +324,43 @@ def killed():
     return out
 
 
-def bad_input(out):
+def changed(out):
+    """Another build: everything is run again, and what is not so any more is put away, not deleted."""
+    few = TEMP / "few"
+    shutil.copytree(BUILD, few)
+    with sqlite3.connect(out / "carol.db") as db:  # one of each is enough from here on
+        db.execute("DELETE FROM triage")
+        db.execute("DELETE FROM crashes WHERE hang OR name <> 'planted' OR size > 3")
+    triage("-q", "--minimise-time", "1s", out=out)
+    was = {d["id"]: d["function"] for d in defects(out)["defects"]}
+    (few / "asan/faults").open("ab").write(b"changed")
+    code, text = triage("-q", "--minimise-time", "0", "-b", few, out=out)
+    now = {d["id"]: d["function"] for d in defects(out)["defects"]}
+    TAP.ok(code == 0 and "everything is run again" in text and now == was, "a build that changed is said, and all is run again", f"{text}{was}{now}")
+    small = [f.relative_to(out / "triage") for f in (out / "triage").glob("*/minimised")]
+    kept = {f.parent.name for f in (out / "triage/earlier").glob("*/minimised-*")}
+    TAP.ok(not small and set(was) <= kept, "what was minimised before is put away", (small, kept))
+    names = [n for n, f in was.items() if f == "division"]
     with sqlite3.connect(out / "carol.db") as db:
+        db.execute("DELETE FROM triage WHERE defect = ?", names)
+        db.execute("DELETE FROM crashes WHERE data = CAST('%z0' AS BLOB)")
+    triage("-q", "--minimise-time", "0", "-b", few, out=out)
+    there = (out / "triage" / names[0]).exists()
+    earlier = [f.read_bytes() for f in (out / "triage/earlier" / names[0]).glob("original-*")]
+    TAP.ok(not there and earlier == [b"%z0"] and (out / "triage/earlier" / names[0] / "report.md").exists(), "so is a defect that is none any more",
+           (there, earlier))
+
+
+def bad_input(out):
+    for data in (b"%stuck", b"%loud"):
+        add_crash(out, data)
+    code, text = triage("-q", "--minimise-time", "0", out=out)
+    d = defects(out)
+    got = {x["function"]: x["fault"] for x in d["defects"]}
+    TAP.ok(code == 0 and got.get("loud") == "null-pointer write", "a report in the middle of 100 MB is found", f"{text}{got}")
+    TAP.ok(got.get(None) == "SIGSEGV", "what hangs under the sanitizer alone is told by its signal", f"{text}{got}")
+    with sqlite3.connect(out / "carol.db") as db:
+        db.execute("DELETE FROM crashes WHERE data = CAST('%stuck' AS BLOB)")
         db.execute("INSERT INTO crashes(hang, hash, size, arm, signal, name, found_ns, by_eval, data) VALUES(0, ?, 5000000, 0, 11, 'lost', 1, 0, NULL)",
                    (hashlib.sha256(b"lost").digest(),))
     code, text = triage("-q", "--minimise-time", "0", out=out)
@@ -325,7 +443,10 @@ def main():
     verdicts()
     publish()
     hook()
-    bad_input(killed())
+    beside(*burst())
+    out = killed()
+    changed(out)
+    bad_input(out)
     symboliser()
     empty()
     TAP.ok(not CAROL.survivors(), "no process is left")

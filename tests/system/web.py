@@ -113,15 +113,12 @@ def same_moment(site, out):
     return (before, printed) if before == after else None
 
 
-TRIAGE = {"defects", "untriaged"}  # of the record's defects, which are no metrics
-
-
 def flat(status):
     """{(scope, member, key): number}"""
     found = {("campaign", "", k): v for k, v in status.items()
-             if type(v) in (int, float) and k not in TRIAGE | {"schema"}}
+             if type(v) in (int, float) and k != "schema"}
     for name, f in status["fuzzers"].items():
-        found.update({("fuzzer", name, k): v for k, v in f.items() if not isinstance(v, (str, bool)) and k not in TRIAGE})
+        found.update({("fuzzer", name, k): v for k, v in f.items() if not isinstance(v, (str, bool))})
     for i, s in enumerate(status["slots"]):
         found.update({("slot", str(i), k): v for k, v in s.items()})
     return found
@@ -131,6 +128,8 @@ def flat(status):
 SPECIAL = {"elapsed_s": "elapsed_seconds", "budget_s": "budget_seconds", "turns": "turns_total",
            "edges_total": "edges_known", "no_predecessor": "no_predecessor_total", "execs": "executions_total",
            "last_new_s": "last_new_edge_seconds", "execs_per_s": "executions_per_second",
+           "execs_per_s_recent": "executions_per_second_recent", "distinct_defects": "defects",
+           "confirmed_defects": "defects_confirmed",
            "active_s": "active_seconds_total", "startup_s": "startup_seconds_total",
            "first_edges": "first_edges_total", "offered": "imports_offered_total", "taken": "imports_taken_total",
            "exports": "exports_total", "deaths": "deaths_total"}
@@ -423,6 +422,16 @@ def check_triage(out):
     p.wait(30)
 
 
+def check_versions(site, out):
+    """What carol doctor says is here is what the record says ran, and what the page shows."""
+    said = carol.json("doctor", "--json")["fuzzers"]["aflpp"]["version"]
+    facts = dict(sqlite3.connect(f"file:{out}/carol.db?mode=ro", uri=True).execute("SELECT key, value FROM settings WHERE key LIKE 'version.%'"))
+    page = site.body("")
+    ok(facts.get("version.aflpp") == facts.get("version.havoc") == f"afl-fuzz {said}" and {"version.carol", "version.compiler"} <= set(facts)
+       and all(f"<dt>{key.split('.')[1]}</dt><dd>{value}</dd>" in page for key, value in facts.items()),
+       "the record and the page say which versions ran", (said, facts))
+
+
 def viewing(out):
     was = record_bytes(out)
     check_token_file(out)
@@ -433,6 +442,7 @@ def viewing(out):
     status = check_numbers(site, out, "carol view")
     ok(status["state"] == "interrupted", "a killed campaign is seen as it was left", status["state"])
     check_page_numbers(site, status)
+    check_versions(site, out)
     check_no_descriptors(site, p)
     p.send_signal(signal.SIGTERM)
     ok(p.wait(30) == 0, "carol view ends when asked to")

@@ -1,9 +1,11 @@
 /* bench: suites and what is wrong with them, the order of campaigns and its resumption, results as files, edges
  * over time. */
+#include "base/buf.h"
 #include "base/fs.h"
 #include "bench/bugfile.h"
 #include "bench/growth.h"
 #include "bench/ini.h"
+#include "bench/magma.h"
 #include "bench/order.h"
 #include "bench/result.h"
 #include "bench/suite.h"
@@ -126,6 +128,7 @@ static void test_suite(void **state)
     assert_int_equal(s.targets[0].n_bugs, 2);
     assert_string_equal(s.targets[0].bugs[1].id, "A2");
     assert_int_equal(s.targets[0].bugs[1].number, 9);
+    assert_int_equal(s.targets[0].oracle, ORACLE_CAROL);
     assert_int_equal(s.n_contenders, 3);
     assert_int_equal(s.contenders[0].role, ROLE_OURS);
     assert_int_equal(s.contenders[1].role, ROLE_SINGLE);
@@ -145,6 +148,25 @@ static void test_suite(void **state)
     suite_free(&s);
 }
 
+/* Magma's targets: bugs by name. */
+static void test_suite_magma(void **state)
+{
+    (void)state;
+    struct suite s;
+    struct err e = {0};
+    make_target();
+    free(write_text("bugs.csv", "id\nXML017\nXML009\n"));
+    char *text = with(good, "bugs = bugs.csv", "bugs = bugs.csv\noracle = magma");
+    if (load(&s, text, &e) < 0)
+        fail_msg("%s", e.msg);
+    free(text);
+    assert_int_equal(s.targets[0].oracle, ORACLE_MAGMA);
+    assert_int_equal(s.targets[0].n_bugs, 2);
+    assert_string_equal(s.targets[0].bugs[1].id, "XML009");
+    assert_int_equal(s.targets[0].bugs[1].number, 2);
+    suite_free(&s);
+}
+
 static void test_suite_refuses(void **state)
 {
     (void)state;
@@ -158,6 +180,7 @@ static void test_suite_refuses(void **state)
         {"seeds = s", "seeds = nowhere", "there is no"},
         {"bugs = bugs.csv", "bugs = nowhere.csv", "list of bugs"},
         {"bugs = bugs.csv", "", "needs build, seeds and bugs"},
+        {"bugs = bugs.csv", "bugs = bugs.csv\noracle = delphi", "carol or magma, not 'delphi'"},
         {"contenders = c", "contenders = d", "[contender d]"},
         {"scheduler = contextual", "scheduler = clever", "clever"},
         {"scheduler = contextual", "", "needs a scheduler or a rival"},
@@ -189,14 +212,15 @@ static void test_suite_refuses(void **state)
 static void test_own_suites(void **state)
 {
     (void)state;
-    static const char *const names[] = {"suite.ini", "reduced.ini"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const names[] = {"suite.ini", "ablations.ini", "rewards.ini", "singles.ini",
+                                        "reduced.ini"};
+    for (size_t i = 0; i < 5; i++) {
         struct suite s;
         struct err e = {0};
         char *path = str_fmt("%s/bench/suite/%s", CAROL_SOURCE, names[i]);
-        if (suite_load(&s, path, temp_dir, i == 0, &e) < 0)
+        if (suite_load(&s, path, temp_dir, i < 4, &e) < 0)
             fail_msg("%s", e.msg);
-        assert_int_equal(s.n_targets, i == 0 ? 8 : 1);
+        assert_int_equal(s.n_targets, i < 4 ? 8 : 1);
         suite_free(&s);
         free(path);
     }
@@ -283,6 +307,16 @@ static void test_resume(void **state)
     q.v[0].taken = true;
     assert_ptr_equal(order_next(&q), &q.v[2]);
     order_free(&q);
+    assert_int_equal(order_make(&q, &s, &e),
+                     0); /* two machines: each campaign is run by one of them */
+    assert_int_equal(order_part(&q, 1, 2), 4 - 1);
+    assert_ptr_equal(order_next(&q), &q.v[0]);
+    q.v[0].taken = true;
+    assert_ptr_equal(order_next(&q), &q.v[2]);
+    assert_int_equal(order_part(&q, 2, 2), 5);
+    q.v[0].taken = false;
+    assert_ptr_equal(order_next(&q), &q.v[3]); /* 1 is done */
+    order_free(&q);
     s.trials = 5; /* more of the same is fine */
     assert_int_equal(order_make(&q, &s, &e), 0);
     assert_int_equal(q.done, 1);
@@ -298,6 +332,13 @@ static void test_resume(void **state)
 }
 
 /* --- results ------------------------------------------------------------------------------------- */
+
+static void same_first(const struct first *a, const struct first *b)
+{
+    assert_int_equal(a->seen, b->seen);
+    assert_int_equal(a->exec, b->exec);
+    assert_true(a->cpu_s == b->cpu_s && a->wall_s == b->wall_s);
+}
 
 static void test_result(void **state)
 {
@@ -340,7 +381,11 @@ static void test_result(void **state)
     assert_int_equal(back.edges[RESULT_MOMENTS], 42);
     assert_true(back.top_share[0] == 0.5 && back.top_share[1] < 0);
     assert_int_equal(back.n_bugs, 3);
-    assert_memory_equal(back.bugs, r.bugs, 3 * sizeof *r.bugs);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(back.bugs[i].id, r.bugs[i].id);
+        same_first(&back.bugs[i].reached, &r.bugs[i].reached);
+        same_first(&back.bugs[i].triggered, &r.bugs[i].triggered);
+    }
     result_free(&back);
     free(path);
     path = write_text("result.json", "{\"schema\": 1, \"target\": \"t\"");
@@ -351,6 +396,116 @@ static void test_result(void **state)
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     free(path);
     free(r.bugs);
+}
+
+/* --- Magma --------------------------------------------------------------------------------------- */
+
+/* What Magma's canary library does to its file: the slot of that name, or the first empty one, counts; once a condition
+ * held, the process counts nothing more. */
+static void canary(char file[2048], const char *name, bool condition, bool *faulty)
+{
+    char *slot = file + 8;
+    uint64_t count[2];
+    while (*slot && strncmp(slot, name, 16) != 0)
+        slot += 32;
+    memcpy(slot, name, strnlen(name, 16));
+    memcpy(count, slot + 16, sizeof count);
+    count[0] += !*faulty;
+    count[1] += condition && !*faulty;
+    memcpy(slot + 16, count, sizeof count);
+    *faulty = *faulty || condition;
+}
+
+static void same_times(const struct carol_first *f, uint64_t wall_ns, uint64_t cpu_ns)
+{
+    assert_int_equal(f->exec, 0);
+    assert_int_equal(f->wall_ns, wall_ns);
+    assert_int_equal(f->cpu_ns, cpu_ns);
+}
+
+static void test_magma(void **state)
+{
+    (void)state;
+    static _Alignas(8) char file[2048];
+    const struct bug bugs[] = {{"XML017", "", 1}, {"A_NAME_OF_FIFTE", "", 2}, {"XML009", "", 3}};
+    struct carol_oracle o = {.start_ns = 1000, .cpu_ns = 50};
+    struct result r = {.budget_s = 1};
+    bool faulty = false;
+    memset(file, 0, sizeof file);
+    assert_false(magma_used(file));
+    assert_null(magma_note(file, bugs, 3, 2000, &o));
+    canary(file, "XML017", false, &faulty);
+    assert_true(magma_used(file));
+    assert_null(magma_note(file, bugs, 3, 3000, &o));
+    canary(file, "XML017", true, &faulty);
+    canary(file, "XML009", true, &faulty); /* the process is corrupt: nothing is counted */
+    o.cpu_ns = 60;
+    assert_null(magma_note(file, bugs, 3, 4000, &o));
+    faulty = false; /* another process */
+    canary(file, "XML017", true, &faulty);
+    faulty = false;
+    canary(file, "A_NAME_OF_FIFTE", false, &faulty);
+    o.cpu_ns = 70;
+    assert_null(magma_note(file, bugs, 3, 5000, &o));
+    assert_int_equal(o.bug[1].reached, 3);
+    assert_int_equal(o.bug[1].triggered, 2);
+    same_times(&o.bug[1].first_reached, 2000, 50);
+    same_times(&o.bug[1].first_triggered, 3000, 60);
+    same_times(&o.bug[2].first_reached, 4000, 70);
+    same_times(&o.bug[2].first_triggered, 0, 0);
+    result_bugs(&r, bugs, 3, &o);
+    assert_int_equal(result_triggered(&r), 1);
+    assert_int_equal(result_reached(&r), 2);
+    free(r.bugs);
+    canary(file, "SIXTEEN_LETTERS_", true, &faulty);
+    assert_memory_equal(magma_note(file, bugs, 3, 6000, &o), "SIXTEEN_LETTERS_", 16);
+}
+
+static void test_magma_is_full(void **state)
+{
+    (void)state;
+    static _Alignas(8) char file[2048];
+    struct bug bugs[40] = {{""}};
+    struct carol_oracle o = {0};
+    for (int i = 0; i < 31; i++) {
+        bool faulty = false;
+        snprintf(bugs[i].id, sizeof bugs[i].id, "BUG%03d", i);
+        bugs[i].number = (unsigned)i + 1;
+        canary(file, bugs[i].id, true, &faulty);
+    }
+    memset(file + 8 + 31 * 32, 'x', 31 * 32); /* the monitor's copy */
+    assert_null(magma_note(file, bugs, 31, 9, &o));
+    for (int i = 1; i <= 31; i++)
+        assert_int_equal(o.bug[i].triggered, 1);
+}
+
+/* The file on disk, as targets find it. */
+static void test_bugfile(void **state)
+{
+    (void)state;
+    static const struct {
+        enum oracle_kind kind;
+        const char *variable;
+        size_t size;
+    } files[] = {{ORACLE_CAROL, "CAROL_ORACLE", 8272}, {ORACLE_MAGMA, "MAGMA_STORAGE", 2048}};
+    const struct bug bugs[] = {{"XML017", "", 1}};
+    for (size_t i = 0; i < 2; i++) {
+        char *path = fs_join(temp_dir, "oracle");
+        struct bugfile *f;
+        struct buf b = BUF_INIT(1 << 20);
+        struct carol_oracle o;
+        assert_string_equal(bugfile_variable(files[i].kind), files[i].variable);
+        assert_int_equal(bugfile_create(&f, path, files[i].kind, bugs, 1, NULL), 0);
+        assert_int_equal(fs_read(path, &b, NULL), 0);
+        assert_int_equal(b.len, files[i].size);
+        bugfile_tick(f, 7);
+        assert_false(bugfile_used(f));
+        bugfile_read(f, &o);
+        assert_int_equal(o.cpu_ns, 7);
+        bugfile_close(f);
+        buf_free(&b);
+        free(path);
+    }
 }
 
 static void test_growth(void **state)
@@ -402,11 +557,15 @@ int main(void)
         cmocka_unit_test(test_ini),
         cmocka_unit_test(test_ini_refuses),
         IN_DIR(test_suite),
+        IN_DIR(test_suite_magma),
         IN_DIR(test_suite_refuses),
         IN_DIR(test_own_suites),
         IN_DIR(test_order),
         IN_DIR(test_resume),
         IN_DIR(test_result),
+        cmocka_unit_test(test_magma),
+        cmocka_unit_test(test_magma_is_full),
+        IN_DIR(test_bugfile),
         cmocka_unit_test(test_growth),
         IN_DIR(test_kept),
     };

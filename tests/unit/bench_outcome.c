@@ -51,7 +51,7 @@ static void store(const char *target, const char *contender, enum role role, int
         snprintf(bugs[i].id, sizeof bugs[i].id, "B%d", i + 1);
         if (i < n)
             bugs[i].triggered = bugs[i].reached =
-                (struct first){(uint64_t)i + 1, 10.0 * (i + 1), 1};
+                (struct first){true, (uint64_t)i + 1, 10.0 * (i + 1), 1};
     }
     r.edges[RESULT_MOMENTS] = (uint32_t)(100 + n);
     char *dir = str_fmt("%s/campaigns/%s,%s,%d", temp_dir, target, contender, trial),
@@ -221,8 +221,9 @@ static void test_forms(void **state)
     expect_line(csv.p, "\nlibtiff,ctx,ours,1,0,6,100,0,0,0.9000,1,5,5,3.5,105,");
     expect_line(bugs.p, "\nlibtiff,ctx,ours,1,B6,,,,,,\n");
     outcome_html(&t, ctx, MEASURE_BUGS, &page);
-    assert_int_equal(count(page.p, "<svg"), 2);
-    assert_int_equal(count(page.p, "<path class=\"line"), 6);
+    assert_int_equal(count(page.p, "<svg"),
+                     3 + 9); /* bugs, ranks, edges; not triggered yet, per target */
+    assert_int_equal(count(page.p, "<path class=\"line"), 6 + 6 + 9 * 6);
     assert_int_equal(count(page.p, "<table"), count(page.p, "</table>"));
     assert_int_equal(count(page.p, "src=") + count(page.p, "@import") + count(page.p, "url("), 0);
     assert_int_equal(count(page.p, "<link"), 1); /* the empty icon: it loads nothing */

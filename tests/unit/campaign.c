@@ -5,10 +5,12 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "journal/status.h"
 #include "store_kit.h"
 
 #include <math.h>
+#include <sqlite3.h>
 
 static struct settings options(const char *scheduler, int arms, int jobs, int64_t budget_s)
 {
@@ -630,6 +632,72 @@ static void another_build_is_refused(void **state)
     fakes_free(&f);
 }
 
+static const char *engine_version;
+
+static char *version_of(const char *fuzzer)
+{
+    return strcmp(fuzzer, "f1") == 0 ? NULL : str_fmt("engine of %s %s", fuzzer, engine_version);
+}
+
+static void live_once(struct fakes *f, const char *version, bool resume)
+{
+    struct err e = {0};
+    struct campaign *c = NULL;
+    struct loop *l = loop_new_virtual(0);
+    struct campaign_env env = fakes_env(f, l);
+    struct settings o = options("equal", 2, 1, resume ? 1200 : 600);
+    o.resume = o.budget_given = resume;
+    engine_version = version;
+    env.version = version_of;
+    assert_int_equal(campaign_new(&c, &o, &env, NULL, &e), 0);
+    assert_int_equal(campaign_run(c, &e), 0);
+    campaign_free(c);
+    loop_free(l);
+}
+
+static void expect_fact(struct store *s, const char *key, const char *want)
+{
+    char *value;
+    assert_int_equal(store_get(s, key, &value, NULL), 0);
+    if (want)
+        assert_string_equal(value, want);
+    else
+        assert_null(value);
+    free(value);
+}
+
+/* Of each life; what another engine did since is in the events. */
+static void versions_are_in_the_record(void **state)
+{
+    (void)state;
+    struct fakes f;
+    struct store *s = NULL;
+    char *out = fs_join(fakes_dir, "out"), *db = fs_join(out, "carol.db"), *said = NULL;
+    sqlite3 *raw;
+    fakes_init(&f, 2);
+    live_once(&f, "1", false);
+    live_once(&f, "1", true);
+    live_once(&f, "2", true);
+    assert_int_equal(store_open(&s, out, STORE_READ, NULL), 0);
+    expect_fact(s, "version.carol", CAROL_VERSION);
+    expect_fact(s, "version.f0", "engine of f0 2");
+    expect_fact(s, "version.f1", NULL);
+    store_close(s);
+    assert_int_equal(sqlite3_open(db, &raw), SQLITE_OK);
+    char **rows;
+    int n, columns;
+    assert_int_equal(sqlite3_get_table(raw, "SELECT text FROM events WHERE kind = 'version'", &rows,
+                                       &n, &columns, &said),
+                     SQLITE_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(rows[1], "f0 is engine of f0 2 now; it was engine of f0 1");
+    sqlite3_free_table(rows);
+    sqlite3_close(raw);
+    free(out);
+    free(db);
+    fakes_free(&f);
+}
+
 /* So that the next life can tell what a killed one left behind. */
 static void what_it_starts_has_its_mark(void **state)
 {
@@ -703,6 +771,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(everybody_who_watches_sees_it, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(another_build_is_refused, fakes_fresh_dir,
+                                        fakes_remove_dir),
+        cmocka_unit_test_setup_teardown(versions_are_in_the_record, fakes_fresh_dir,
                                         fakes_remove_dir),
         cmocka_unit_test_setup_teardown(what_it_starts_has_its_mark, fakes_fresh_dir,
                                         fakes_remove_dir),

@@ -480,9 +480,9 @@ static void intervals_are_students(void **state)
     const double x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, y[] = {0, 2, 3, 4, 5, 6, 7, 8, 9, 11};
     struct estimate e = estimate_of(x, 10); /* sd 3.02765, t 2.26216 */
     assert_true(e.mean > 5.4999 && e.mean < 5.5001);
-    assert_true(e.half > 2.160 && e.half < 2.170);
+    assert_true(e.half > 2.165849 && e.half < 2.165852);
     assert_true(estimate_paired(x, y, 10).mean < 1e-9);
-    assert_true(numbers_a12(x, x, 10) == 0.5);
+    assert_true(estimate_of(x, 1).half == 0);
 }
 
 int main(void)

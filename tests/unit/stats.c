@@ -230,6 +230,13 @@ static void check_point(struct vectors *v, int line)
     expect(tail_range_point(p, k), vectors_real(v), "point", line);
 }
 
+static void check_student(struct vectors *v, int line)
+{
+    int df = (int)vectors_int(v);
+    double p = vectors_real(v);
+    expect(tail_student_point(p, df), vectors_real(v), "student", line);
+}
+
 static void check_chi2(struct vectors *v, int line)
 {
     int df = (int)vectors_int(v);
@@ -268,6 +275,7 @@ static void the_oracle_agrees(void **state)
         {"chi2", check_chi2, 42},
         {"bootstrap", check_bootstrap, 40},
         {"binomial", check_binomial, 33},
+        {"student", check_student, 32},
     };
     enum { SECTIONS = sizeof sections / sizeof *sections };
     int seen[SECTIONS] = {0}, line = 0;

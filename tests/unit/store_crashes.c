@@ -167,12 +167,46 @@ static void a_crash_without_its_hash_is_damage(void **state)
     assert_int_equal(n, 1);
 }
 
+static int see_slot(void *arg, const struct store_crash *c, struct err *e)
+{
+    (void)e;
+    *(int *)arg = c->slot;
+    return 0;
+}
+
+/* Where it was found, and what it covers once it is measured. */
+static void a_crash_knows_its_slot_and_its_edges(void **state)
+{
+    struct fixture *f = *state;
+    struct store_turn t = begun(f->s, 1, 0);
+    struct store_find x = bad(STORE_FIND_CRASH, "boom", 11, true);
+    struct buf b = BUF_INIT(64);
+    int slot = 0;
+    int64_t seed = add(f->s, "given");
+    struct store_result given = {.seed = seed, .crash = true};
+    OK(store_seeds_commit(f->s, &(struct store_commit){.results = &given, .n = 1}, &oops));
+    OK(store_turn_park(f->s, &t, &x, 1, NULL, &oops));
+    OK(store_crash_get(f->s, 1, see_slot, &slot, &oops));
+    assert_int_equal(slot, -1); /* the user's */
+    OK(store_crash_get(f->s, 2, see_slot, &slot, &oops));
+    assert_int_equal(slot, 2);
+    assert_int_equal(store_crash_edges(f->s, 2, &b, &oops), 0); /* parked, not measured */
+    struct store_result r = {.seed = x.seed, .edges = "\1\2", .edges_size = 2};
+    t.state = TURN_COMMITTED, t.round = 1;
+    OK(commit(f->s, &t, &(struct store_commit){.results = &r, .n = 1}, &oops));
+    assert_int_equal(store_crash_edges(f->s, 2, &b, &oops), 1);
+    assert_int_equal(b.len, 2);
+    assert_memory_equal(b.p, "\1\2", 2);
+    assert_int_equal(store_crash_edges(f->s, 99, &b, &oops), 0);
+    buf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(crashes_and_hangs_are_kept_apart),   TEST(a_crash_is_got_by_its_number),
         TEST(a_commit_keeps_neutral_crashes),     TEST(results_are_of_seeds_that_are_there),
-        TEST(a_crash_without_its_hash_is_damage),
+        TEST(a_crash_without_its_hash_is_damage), TEST(a_crash_knows_its_slot_and_its_edges),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

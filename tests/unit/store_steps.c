@@ -33,6 +33,10 @@ static void fill(struct store *s)
     expect_inputs(&in, "plain,");
     struct store_turn late = {.state = TURN_LATE, .instance = turn1.instance};
     OK(store_turn_park(s, &late, NULL, 0, NULL, &oops));
+    struct store_triage row = {.crash = 1, .build = "B", .defect = "x", .report = "text"};
+    OK(store_triage_put(s, &row, &oops));
+    struct store_minimised m = {.defect = "x", .build = "B", .crash = 1, .data = "s", .size = 1};
+    OK(store_minimised_put(s, &m, &oops));
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -136,6 +140,24 @@ static int rests(struct store *s)
     return store_rest(s, 900, two, 2, &fact, 1, "why", &oops);
 }
 
+static int triage_puts(struct store *s)
+{
+    struct store_triage row = {.crash = 1, .build = "C", .outcome = TRIAGE_CRASH, .defect = "y"};
+    return store_triage_put(s, &row, &oops);
+}
+
+static int triage_confirms(struct store *s)
+{
+    struct store_triage row = {.crash = 1, .build = "B", .plain_runs = 5, .plain_hits = 5};
+    return store_triage_confirm(s, &row, &oops);
+}
+
+static int triage_minimises(struct store *s)
+{
+    struct store_minimised m = {.defect = "x", .build = "C", .crash = 1, .data = "t", .size = 1};
+    return store_minimised_put(s, &m, &oops);
+}
+
 /* Fails in every place it can fail in; then it is done. */
 static void break_step(struct fixture *f, int (*step)(struct store *s), enum fail_how how)
 {
@@ -173,8 +195,9 @@ static void a_step_is_all_or_nothing(void **state)
 {
     (void)state;
     static int (*const step[])(struct store *s) = {
-        seeds,      facts,        event,        turn_begins, turn_delivered, turn_parks,
-        late_parks, turn_commits, seeds_commit, ticks,       rests};
+        seeds,      facts,       event,           turn_begins,     turn_delivered,
+        turn_parks, late_parks,  turn_commits,    seeds_commit,    ticks,
+        rests,      triage_puts, triage_confirms, triage_minimises};
     for (size_t i = 0; i < sizeof step / sizeof *step; i++)
         for (int how = FAIL_REFUSED; how <= FAIL_UNDONE; how++)
             for (int again = 0; again < 2; again++) {
@@ -301,6 +324,71 @@ static int get_known(struct store *s)
     return rc;
 }
 
+static int get_edges(struct store *s)
+{
+    struct buf b = BUF_INIT(64);
+    int rc = store_crash_edges(s, 1, &b, &oops);
+    if (rc >= 0)
+        assert_int_equal(rc, 1); /* it is measured */
+    buf_free(&b);
+    return rc < 0 ? rc : 0;
+}
+
+static int see_row(void *arg, const struct store_triage *t, const struct store_crash *c,
+                   struct err *e)
+{
+    (void)arg, (void)e;
+    assert_string_equal(t->defect, "x");
+    assert_int_equal(c->id, 1);
+    return 0;
+}
+
+static int get_triage(struct store *s)
+{
+    return store_triage_rows(s, see_row, NULL, &oops);
+}
+
+static int see_one(void *arg, const struct store_triage *t, struct err *e)
+{
+    (void)arg, (void)e;
+    assert_string_equal(t->defect, "x");
+    return 7;
+}
+
+static int get_row(struct store *s)
+{
+    int rc = store_triage_row(s, 1, see_one, NULL, &oops);
+    if (rc >= 0)
+        assert_int_equal(rc, 7); /* what it was told */
+    return rc < 0 ? rc : store_triage_row(s, 99, see_one, NULL, &oops);
+}
+
+static int get_report(struct store *s)
+{
+    char *text;
+    int rc = store_triage_report(s, 1, &text, &oops);
+    assert_int_equal(text != NULL, rc == 0);
+    free(text);
+    return rc;
+}
+
+static int get_untriaged(struct store *s)
+{
+    return store_untriaged(s, "other", 0, see_crash, NULL, &oops);
+}
+
+static int see_minimised(void *arg, const struct store_minimised *m, struct err *e)
+{
+    (void)arg, (void)e;
+    assert_int_equal(m->size, 1);
+    return 0;
+}
+
+static int get_minimised(struct store *s)
+{
+    return store_minimised(s, see_minimised, NULL, &oops);
+}
+
 static int get_calls(struct store *s)
 {
     return store_calls(s, see_call, NULL, &oops);
@@ -325,9 +413,10 @@ static void a_read_that_fails_is_no_absence(void **state)
 {
     struct fixture *f = *state;
     static int (*const read[])(struct store *s) = {
-        get_fact,   get_instances,   get_seeds, get_results, get_seed,
-        get_shared, get_undelivered, get_turns, get_state,   get_crashes,
-        get_crash,  get_known,       get_calls, get_slots,   get_totals};
+        get_fact,        get_instances, get_seeds,    get_results, get_seed,   get_shared,
+        get_undelivered, get_turns,     get_state,    get_crashes, get_crash,  get_known,
+        get_calls,       get_slots,     get_totals,   get_edges,   get_triage, get_row,
+        get_report,      get_untriaged, get_minimised};
     fill(f->s);
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
         for (int how = FAIL_REFUSED; how <= FAIL_UNDONE; how++) {

@@ -117,6 +117,22 @@ static void response_files_are_read(void **state)
     free(out);
 }
 
+static void defaults_yield_to_the_user(void **state)
+{
+    (void)state;
+    struct family_kit k;
+    struct strv out = {0};
+    const char *argv[] = {"-O0", "-c", "x.c", NULL};
+    struct wrapper_job job = {0};
+    make_kit(&k, FAMILY_AFL);
+    strv_add(&k.first, "-O3");
+    assert_int_equal(wrapper_rewrite(&k, argv, false, &job, &out, NULL), 0);
+    assert_string_equal(out.v[1], "-O3");
+    assert_string_equal(out.v[2], "-O0"); /* the last one counts */
+    strv_free(&out);
+    family_kit_free(&k);
+}
+
 static void wrapper_maps_the_copy(void **state)
 {
     (void)state;
@@ -384,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrapper_lines),
         cmocka_unit_test(response_files_are_read),
+        cmocka_unit_test(defaults_yield_to_the_user),
         cmocka_unit_test(wrapper_maps_the_copy),
         cmocka_unit_test(family_lists),
         cmocka_unit_test(manifest_round_trip),

@@ -288,13 +288,19 @@ def bootstrap(out):
                    f"{reals(of(x) - (of(y) if m else 0), low, high)}")
 
 
+def students(out):
+    for df in (1, 2, 3, 4, 9, 10, 99, 1000):
+        for p in (0.001, 0.05, 0.3, 0.9):
+            out.append(f"student {df} {reals(p, stats.t.isf(p / 2, df))}")
+
+
 def main():
     directory = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
     out = []
     mpmath.mp.dps = 20
     warnings.filterwarnings("ignore", message=".*constant.*")
     for section in (two_samples, resolutions, signs, corrections, signed_ranks, trends, mann_kendall, survival, blocks,
-                    bootstrap, binomials):
+                    bootstrap, binomials, students):
         section(out)
         print(section.__name__, len(out), file=sys.stderr)
     (directory / "stats.txt").write_text("\n".join(out) + "\n", encoding="utf-8")

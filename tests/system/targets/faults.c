@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+void __sanitizer_set_death_callback(void (*callback)(void));
+
 #define MEGABYTE ((size_t)1 << 20)
 #define OWN __attribute__((noinline)) static
 
@@ -165,6 +167,39 @@ OWN void assertion(uint32_t n)
     assert(n == 12345); /* DEFECT b assertion, CWE-617, crash, sure */
 }
 
+/* Two that triage meets only when it is given them: they need a word.  Under a sanitizer the first does not end. */
+OWN void stuck(void)
+{
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    for (;;)
+        sum++;
+#endif
+#endif
+    *nothing = 4;
+}
+
+static void noise(void)
+{
+    static char line[65536];
+    memset(line, '.', sizeof line - 1);
+    line[sizeof line - 1] = '\n';
+    for (int i = 0; i < 50 * 16; i++)
+        fwrite(line, 1, sizeof line, stderr);
+}
+
+/* 50 MB before the report and 50 MB behind it. */
+OWN void loud(void)
+{
+    noise();
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    __sanitizer_set_death_callback(noise);
+#endif
+#endif
+    *nothing = 5;
+}
+
 OWN void turn(void)
 {
     for (int i = 0; i < 1000; i++)
@@ -187,6 +222,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
     if (n < 3 || p[0] != '%')
         return 0;
+    if (n == 6 && memcmp(p, "%stuck", 6) == 0)
+        stuck();
+    if (n == 5 && memcmp(p, "%loud", 5) == 0)
+        loud();
     switch (p[1]) {
     case 'n': null_read(); break;
     case 'r': heap_over_read(); break;

@@ -1,6 +1,6 @@
-/* numbers: means with 95 % confidence intervals and the A12 of two samples, for the tables of simulations. */
-#ifndef CAROL_SIM_NUMBERS_H
-#define CAROL_SIM_NUMBERS_H
+/* estimate: a mean with its 95 % confidence interval, for the tables of simulations. */
+#ifndef CAROL_STATS_ESTIMATE_H
+#define CAROL_STATS_ESTIMATE_H
 
 #include <stddef.h>
 
@@ -12,7 +12,5 @@ struct estimate {
 struct estimate estimate_of(const double *x, size_t n);
 /* Of the differences x[i] - y[i]: both played the same worlds. */
 struct estimate estimate_paired(const double *x, const double *y, size_t n);
-/* Probability that a value of x exceeds one of y, ties half (Vargha and Delaney). */
-double numbers_a12(const double *x, const double *y, size_t n);
 
 #endif

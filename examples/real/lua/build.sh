@@ -1,0 +1,1 @@
+../../../bench/targets/lua/build.sh

@@ -1,0 +1,1 @@
+../../../bench/targets/lua/lua_run.c
