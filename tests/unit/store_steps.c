@@ -91,6 +91,16 @@ static int turn_parks(struct store *s)
     return store_turn_park(s, &t, finds, 4, "next", &oops);
 }
 
+static int turn_adds(struct store *s)
+{
+    struct store_turn t = turn2;
+    struct store_find x = find("plai");
+    x.parent = PLAIN;
+    int rc = store_turn_add(s, &t, &x, 1, &oops);
+    assert_int_equal(t.inputs, turn2.inputs + (rc == 0));
+    return rc;
+}
+
 static int late_parks(struct store *s)
 {
     struct store_turn t = {.state = TURN_LATE, .instance = turn1.instance};
@@ -195,9 +205,9 @@ static void a_step_is_all_or_nothing(void **state)
 {
     (void)state;
     static int (*const step[])(struct store *s) = {
-        seeds,      facts,       event,           turn_begins,     turn_delivered,
-        turn_parks, late_parks,  turn_commits,    seeds_commit,    ticks,
-        rests,      triage_puts, triage_confirms, triage_minimises};
+        seeds,      facts,     event,       turn_begins,     turn_delivered,
+        turn_parks, turn_adds, late_parks,  turn_commits,    seeds_commit,
+        ticks,      rests,     triage_puts, triage_confirms, triage_minimises};
     for (size_t i = 0; i < sizeof step / sizeof *step; i++)
         for (int how = FAIL_REFUSED; how <= FAIL_UNDONE; how++)
             for (int again = 0; again < 2; again++) {
