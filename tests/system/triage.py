@@ -87,7 +87,7 @@ def campaign():
 
 def buckets():
     for letter in PLANTED:
-        for more in (b"0", b"0\0\0\0\0\0\0", b"0abc"):
+        for more in (b"0",) if letter == "h" else (b"0", b"0\0\0\0\0\0\0", b"0abc"):  # a hang takes seconds
             add_crash(OUT, b"%" + letter.encode() + more, hang=letter == "h")
     add_crash(OUT, b"%l0", hang=True)
     add_crash(OUT, b"nothing at all")
@@ -303,6 +303,7 @@ def killed():
     with sqlite3.connect(out / "carol.db") as db:
         db.execute("DELETE FROM triage")
         db.execute("DELETE FROM minimised")
+        db.execute("DELETE FROM crashes WHERE hang")
     p = CAROL.start("triage", "-q", "--minimise-time", "1s", out)
     end = time.monotonic() + 60
     while not rows(out, "SELECT count(*) FROM triage")[0][0] and time.monotonic() < end:
@@ -318,7 +319,8 @@ def killed():
     text = (TEMP / "interrupted").read_text()
     TAP.ok(p.returncode == 0 and f"are not looked at yet (interrupted); go on: carol triage {out}" in text, "Ctrl-C says what is left", text)
     code, _ = triage("-q", "--minimise-time", "0", out=out)
-    same = [(x["id"], x["inputs"]) for x in defects(out)["defects"]] == [(x["id"], x["inputs"]) for x in defects()["defects"]]
+    before, now = ([(x["id"], x["inputs"]) for x in defects(o)["defects"] if x["kind"] == "crash"] for o in (OUT, out))
+    same = now == before
     TAP.ok(code == 0 and same, "the next run comes to the same defects")
     TAP.ok(not list((out / "triage").glob(".run-*")), "and what the killed one left is gone")
     return out
