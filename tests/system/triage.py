@@ -434,7 +434,7 @@ def empty():
     TAP.ok(f"-f {out}/triage/{d[0]['id']}/" in text if d else False, "whose command has them, too", text)
 
 
-def main():
+def sections():
     read_planted()
     TAP.ok(len(PLANTED) >= 14, "at least 14 defects are planted", PLANTED)
     build()
@@ -452,7 +452,14 @@ def main():
     symboliser()
     empty()
     TAP.ok(not CAROL.survivors(), "no process is left")
-    TAP.tidy(TEMP)
+
+
+def main():
+    try:
+        sections()
+    finally:
+        CAROL.kill_all()
+        TAP.tidy(TEMP)
     return TAP.done()
 
 
