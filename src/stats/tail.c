@@ -78,9 +78,10 @@ double tail_range_point(double p, int k)
 /* P(|T| < t): for whole df a finite sum of powers of cos^2 of the angle whose tangent is t/sqrt(df). */
 static double student_within(double t, int df)
 {
-    double angle = atan(t / sqrt(df)), c2 = cos(angle) * cos(angle), odd = df % 2;
+    int odd = df % 2;
+    double angle = atan(t / sqrt(df)), c2 = cos(angle) * cos(angle);
     double term = odd ? cos(angle) : 1, sum = 0;
-    for (int i = df % 2 ? 1 : 0; i < df - 1; i += 2) {
+    for (int i = odd; i < df - 1; i += 2) {
         sum += term;
         term *= c2 * (i + 1) / (i + 2);
     }
