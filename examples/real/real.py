@@ -105,7 +105,8 @@ def build(a, name):
     seeds = top / "seeds"
     shutil.rmtree(seeds, ignore_errors=True)
     seeds.mkdir()
-    subprocess.run([sys.executable, HERE / name / "seeds.py", seeds], check=True)
+    if subprocess.run([sys.executable, HERE / name / "seeds.py", seeds], check=False).returncode:
+        raise Failed(f"{name}: its seeds cannot be made")
     return top
 
 

@@ -32,14 +32,15 @@ static int column_of(const char *head, const char *name)
     return -1;
 }
 
-static int take_bugs(const char *path, const struct strv *lines, struct bug **bugs, size_t *n,
-                     struct err *e)
+static int take_bugs(const char *path, const struct strv *lines, bool named, struct bug **bugs,
+                     size_t *n, struct err *e)
 {
     const char *head = lines->n ? lines->v[0] : "";
     int id = column_of(head, "id"), number = column_of(head, "number"),
         grade = column_of(head, "grade"), rc = 0;
-    if (id < 0)
-        return err_usage(e, "%s: its first line must name the columns, id among them", path);
+    if (id < 0 || (number < 0 && !named))
+        return err_usage(e, "%s: its first line must name the columns, %s among them", path,
+                         named ? "id" : "id and number");
     *bugs = xcalloc(lines->n, sizeof **bugs);
     for (size_t i = 1; rc == 0 && i < lines->n; i++) {
         struct bug *b = &(*bugs)[*n];
@@ -65,7 +66,7 @@ static int take_bugs(const char *path, const struct strv *lines, struct bug **bu
     return rc;
 }
 
-int bugs_load(const char *path, struct bug **bugs, size_t *n, struct err *e)
+int bugs_load(const char *path, bool named, struct bug **bugs, size_t *n, struct err *e)
 {
     struct buf b = BUF_INIT(1 << 20);
     struct strv lines = {0};
@@ -77,7 +78,7 @@ int bugs_load(const char *path, struct bug **bugs, size_t *n, struct err *e)
         rc = err_wrap(e, "cannot read the list of bugs");
     } else {
         strv_split(&lines, b.p ? b.p : "", '\n');
-        rc = take_bugs(path, &lines, bugs, n, e);
+        rc = take_bugs(path, &lines, named, bugs, n, e);
     }
     if (rc < 0) {
         free(*bugs);

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bug {
@@ -12,9 +13,10 @@ struct bug {
     unsigned number; /* in the oracle's file */
 };
 
-/* The rows of a file whose first line names the columns id, number and perhaps grade; these have no quotes.  Without a
- * column `number` they are numbered from 1, which serves where the oracle has names.  The caller frees the list.  Ids and
+/* The rows of a file whose first line names the columns id, number and perhaps grade; these have no quotes.  Where the
+ * oracle has names (`named`) the column `number` may be missing: they are numbered from 1 then.  The caller frees the list.  Ids and
  * numbers are different. */
-CAROL_MUST_CHECK int bugs_load(const char *path, struct bug **bugs, size_t *n, struct err *e);
+CAROL_MUST_CHECK int bugs_load(const char *path, bool named, struct bug **bugs, size_t *n,
+                               struct err *e);
 
 #endif

@@ -60,6 +60,7 @@ static void decide(struct contest *c, enum contest_end end)
     struct contest_private *p = c->p;
     c->end = end;
     c->wall_ns = loop_now(c->o.loop) - p->began_ns;
+    bugfile_tick(p->bugs, c->cpu_ns);
     bugfile_read(p->bugs, &c->oracle);
     c->judged = bugfile_used(p->bugs);
     for (; p->moments <= RESULT_MOMENTS; p->moments++)

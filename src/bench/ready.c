@@ -55,7 +55,7 @@ static bool is_ready(const struct bench_target *t, const bool on[FAMILY_END])
     char *list = fs_join(t->source, "bugs.csv");
     struct bug *bugs = NULL;
     size_t n = 0;
-    bool same = bugs_load(list, &bugs, &n, &e) == 0 && n == t->n_bugs &&
+    bool same = bugs_load(list, false, &bugs, &n, &e) == 0 && n == t->n_bugs &&
                 (n == 0 || memcmp(bugs, t->bugs, n * sizeof *bugs) == 0);
     bool yes = same && fs_is_dir(t->seeds) && manifest_load(t->build, NULL, &m, &e) == 0 &&
                lacks(&m, on) == FAMILY_NONE;

@@ -66,7 +66,7 @@ static int own_target(struct suite *s, const struct ini *ini, const struct ini_s
         rc = err_usage(e, "%s:%d: there is no %s", ini->path, x->line,
                        fs_is_dir(t->seeds) ? t->dict : t->seeds);
     else
-        rc = bugs_load(list, &t->bugs, &t->n_bugs, e);
+        rc = bugs_load(list, t->oracle == ORACLE_MAGMA, &t->bugs, &t->n_bugs, e);
     free(list);
     return rc;
 }
@@ -84,7 +84,7 @@ static int suite_target(struct suite *s, struct bench_target *t, struct err *e)
                              "there is no target '%s': neither a directory of that name with "
                              "bugs.csv beside %s, nor a section [target %s] in it",
                              t->name, s->path, t->name)
-                 : bugs_load(bugs, &t->bugs, &t->n_bugs, e);
+                 : bugs_load(bugs, false, &t->bugs, &t->n_bugs, e);
     free(file);
     free(bugs);
     return rc;

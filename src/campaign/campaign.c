@@ -124,6 +124,9 @@ int campaign_run(struct campaign *c, struct err *e)
         loop_run(c->loop);
     loop_timer_clear(c->loop, &c->tick);
     loop_timer_clear(c->loop, &c->deadline);
+    while (!c->failed && c->ending != ENDING_AT_ONCE && !hook_idle(c->hook) &&
+           loop_step(c->loop, -1))
+        ; /* each has its time limit */
     if (!c->reason)
         c->reason = "ended";
     /* Whatever the reason, the journal says how it ended; a killed campaign says nothing and is

@@ -26,7 +26,7 @@ struct cut {
     size_t of; /* its place in the turn */
     struct edges keep;
     struct shrink *shrink;
-    bool asked, smaller;
+    bool asked, smaller, hung;
     struct eval_result last; /* of the smallest so far, once there is one */
 };
 
@@ -36,7 +36,9 @@ struct trim {
     size_t n;
     struct eval_input inputs[TRIM_MAX];
     struct eval_job job;
-    int64_t from_ns, until_ns; /* campaign time */
+    int64_t from_ns,
+        until_ns; /* of the loop: the campaign's clock stands before the first decision */
+    uint32_t limit_ms;
     int questions;
 };
 
@@ -75,6 +77,7 @@ static void choose(struct trim *r, struct edges *keep, int64_t budget_ns)
 {
     struct turn *t = r->t;
     int64_t left_us = budget_ns / COST_PART / 1000;
+    r->limit_ms = 1; /* or four times what the dearest of them takes */
     for (size_t i = 0; i < t->n; i++) {
         int64_t cost_us = t->job.results[i].cpu_us;
         bool wanted =
@@ -84,13 +87,14 @@ static void choose(struct trim *r, struct edges *keep, int64_t budget_ns)
             continue;
         }
         left_us -= cost_us;
+        r->limit_ms = cost_us / 250 > r->limit_ms ? (uint32_t)(cost_us / 250) : r->limit_ms;
         struct shrink *shrink = shrink_new(t->inputs[i].data, t->inputs[i].size);
         shrink_cut_only(shrink);
         r->cut[r->n++] = (struct cut){.of = i, .keep = keep[i], .shrink = shrink};
     }
 }
 
-/* Before the first decision and after the last the clock stands, and only the questions are counted. */
+/* Outside of PHASE_RUN nothing is counted. */
 static int64_t budget_of(const struct turn *t)
 {
     const struct campaign *c = t->m->c;
@@ -107,7 +111,7 @@ static struct trim *trim_new(struct turn *t)
     struct trim *r = xcalloc(1, sizeof *r);
     int64_t budget_ns = budget_of(t);
     r->t = t;
-    r->from_ns = campaign_now(c);
+    r->from_ns = loop_now(c->loop);
     r->until_ns = r->from_ns + budget_ns;
     journal_missed(&c->f, &m, c->exchange, keep);
     choose(r, keep, budget_ns);
@@ -124,12 +128,12 @@ static int ask(struct trim *r, struct err *e)
 {
     struct slot *s = r->t->m->slot;
     size_t n = 0;
-    if (campaign_now(s->c) >= r->until_ns || r->questions++ == QUESTIONS_MAX)
+    if (loop_now(s->c->loop) >= r->until_ns || r->questions++ == QUESTIONS_MAX)
         return 0;
     for (size_t i = 0; i < r->n; i++) {
         struct cut *k = &r->cut[i];
         struct eval_input *in = &r->inputs[n];
-        k->asked = shrink_next(k->shrink, &in->data, &in->size);
+        k->asked = !k->hung && shrink_next(k->shrink, &in->data, &in->size);
         n += k->asked;
     }
     if (!n)
@@ -139,7 +143,7 @@ static int ask(struct trim *r, struct err *e)
                                .done = on_answers,
                                .arg = r,
                                .cpu = s->cpu,
-                               .limit_ms = campaign_eval_ms(s->c)};
+                               .limit_ms = r->limit_ms};
     int rc = s->ev->ops->submit(s->ev, &r->job, e);
     return rc < 0 ? rc : 1;
 }
@@ -148,6 +152,7 @@ static void take_answer(struct cut *k, struct eval_result *a)
 {
     bool ends = a->status == RUN_OK || a->status == RUN_EXIT;
     bool still = ends && covers(&a->edges, &k->keep);
+    k->hung = a->status == RUN_TIMEOUT; /* it may hang again */
     shrink_tell(k->shrink, still);
     if (!still)
         return;
@@ -226,7 +231,8 @@ static void on_answers(void *arg, struct eval_job *job)
     if (rc == 0)
         rc = ask(r, &e);
     if (rc == 0) {
-        t->m->c->trim_ns += campaign_now(t->m->c) - r->from_ns;
+        if (t->m->c->phase == PHASE_RUN)
+            t->m->c->trim_ns += loop_now(t->m->c->loop) - r->from_ns;
         rc = store_cuts(r, &e);
     }
     if (rc < 0)

@@ -143,8 +143,11 @@ static int start(struct hook *h, const struct message *m, struct err *e)
 {
     const char *shell[] = {"/bin/sh", "-c", h->o.command, NULL};
     const char *post[] = {h->curl,
-                          "-sS",
-                          "-f",
+                          "-sSfg",
+                          "--location", /* a redirection is no delivery */
+                          "--post301",
+                          "--post302",
+                          "--post303",
                           "-o",
                           "/dev/null",
                           "--max-time",

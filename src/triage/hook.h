@@ -8,7 +8,8 @@
  *
  * The command is run by sh, with the defect as JSON on standard input, its number in $CAROL_DEFECT_ID and its folder in
  * $CAROL_DEFECT_DIR.  The address gets a POST by curl: {schema, event: "defect", text, campaign, defect}.  What ends with
- * success is not told again, in no later run either (a fact of the store); what fails is, the next time. */
+ * success is not told again, in no later run either (a fact of the store); what fails is when the campaign ends, or by
+ * `carol triage`. */
 #ifndef CAROL_TRIAGE_HOOK_H
 #define CAROL_TRIAGE_HOOK_H
 

@@ -22,6 +22,7 @@ struct live {
     struct strv buckets; /* every defect there is */
     int64_t seen;        /* crashes up to this number are in the queue, or have been */
     struct queue *queue;
+    struct waiting put_off; /* taken from it, and not looked at; id 0: none */
     struct look *look;
     struct buf data;
     int64_t now;      /* number of the crash that is looked at */
@@ -148,11 +149,12 @@ static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
     return 0;
 }
 
-static void look_at(struct live *v, const struct waiting *w)
+/* 1: there is no process to be had now; it waits for the next time. */
+static int look_at(struct live *v, const struct waiting *w)
 {
     struct err e = {0};
     if (store_crash_get(v->store, w->id, keep_bytes, v, &e) < 0)
-        return; /* `carol triage` says what is the matter with it */
+        return 0; /* `carol triage` says what is the matter with it */
     struct look_spec s = {.kind = LOOK_BUCKET,
                           .data = v->data.p ? v->data.p : "",
                           .size = v->data.len,
@@ -160,10 +162,13 @@ static void look_at(struct live *v, const struct waiting *w)
                           .most_ms = live_allowance_us(0, 0, v->o.slots) / 1000,
                           .once = true};
     v->now = w->id;
-    if (look_start(&v->look, v->lab, &s, on_verdict, v, &e) < 0)
-        v->look = NULL; /* no process to be had now: the campaign has other troubles then */
-    else
-        v->looks++;
+    if (look_start(&v->look, v->lab, &s, on_verdict, v, &e) < 0) {
+        v->look = NULL;
+        v->put_off = *w;
+        return 1;
+    }
+    v->looks++;
+    return 0;
 }
 
 /* What `carol triage` beside us has found out already. */
@@ -185,6 +190,13 @@ static int note_other(void *arg, const struct store_triage *t, struct err *e)
     return 0;
 }
 
+static int next_of(struct live *v, struct waiting *w, struct err *e)
+{
+    *w = v->put_off;
+    v->put_off.id = 0;
+    return w->id ? 1 : queue_take(v->queue, queue_edges, v->store, w, e);
+}
+
 static int take_up(struct live *v, const struct waiting *w, struct err *e)
 {
     struct other o = {.v = v};
@@ -197,8 +209,8 @@ static int take_up(struct live *v, const struct waiting *w, struct err *e)
                                .function = o.function,
                                .file = o.file};
     if (!o.there)
-        look_at(v, w);
-    else if (*o.defect)
+        return look_at(v, w);
+    if (*o.defect)
         tell(v, &row);
     return 0;
 }
@@ -223,8 +235,7 @@ void live_pump(struct live *v, int64_t elapsed_ns)
         return;
     v->elapsed_ns = elapsed_ns;
     int rc = store_untriaged(v->store, lab_builds(v->lab), v->seen, enqueue, v, &e);
-    while (rc == 0 && !v->look && may_run(v) &&
-           (rc = queue_take(v->queue, queue_edges, v->store, &w, &e)) > 0)
+    while (rc == 0 && !v->look && may_run(v) && (rc = next_of(v, &w, &e)) > 0)
         rc = take_up(v, &w, &e);
     if (rc < 0)
         v->o.failed(v->o.arg, &e);
