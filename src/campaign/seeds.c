@@ -98,7 +98,7 @@ static void set_aside(struct given_round *r, size_t i, bool fresh)
     struct campaign *c = r->c;
     const struct eval_result *res = &r->job.results[i];
     bool crash = res->status == RUN_CRASH, hang = res->status == RUN_TIMEOUT;
-    if (res->status == RUN_OK || res->status == RUN_EXIT)
+    if (run_is_through(res->status))
         return;
     log_warn("seed %s is set aside: %s%s%s", r->names.v[i], run_status_name(res->status),
              crash ? " with " : "", crash ? strsignal(res->signal) : "");

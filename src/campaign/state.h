@@ -60,8 +60,7 @@ struct turn {
     size_t n, cap;
     struct inputs stored; /* owns what of that came from the store */
     int64_t measure_ns;   /* campaign time when that began */
-    struct trim *trim;    /* NULL: nothing is trimmed */
-    bool trimmed;
+    struct trim *trim;    /* NULL: nothing was trimmed yet, or there is no time for it */
 };
 
 struct slot {

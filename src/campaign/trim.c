@@ -103,13 +103,12 @@ static int64_t budget_of(const struct turn *t)
     return c->phase != PHASE_RUN || left > turn_ns ? turn_ns : left;
 }
 
-static struct trim *trim_new(struct turn *t)
+static struct trim *trim_new(struct turn *t, int64_t budget_ns)
 {
     struct campaign *c = t->m->c;
     struct measured m = measured_of(t);
     struct edges *keep = xcalloc(t->n, sizeof *keep);
     struct trim *r = xcalloc(1, sizeof *r);
-    int64_t budget_ns = budget_of(t);
     r->t = t;
     r->from_ns = loop_now(c->loop);
     r->until_ns = r->from_ns + budget_ns;
@@ -150,8 +149,7 @@ static int ask(struct trim *r, struct err *e)
 
 static void take_answer(struct cut *k, struct eval_result *a)
 {
-    bool ends = a->status == RUN_OK || a->status == RUN_EXIT;
-    bool still = ends && covers(&a->edges, &k->keep);
+    bool still = run_is_through(a->status) && covers(&a->edges, &k->keep);
     k->hung = a->status == RUN_TIMEOUT; /* it may hang again */
     shrink_tell(k->shrink, still);
     if (!still)
@@ -244,9 +242,11 @@ static void on_answers(void *arg, struct eval_job *job)
 int turn_trim(struct turn *t, struct err *e)
 {
     struct campaign *c = t->m->c;
-    if (!c->exchange || t->trimmed)
+    if (!c->exchange || t->trim)
         return 0;
-    t->trimmed = true;
-    t->trim = trim_new(t);
+    int64_t budget_ns = budget_of(t);
+    if (budget_ns <= 0)
+        return 0;
+    t->trim = trim_new(t, budget_ns);
     return ask(t->trim, e);
 }

@@ -83,7 +83,7 @@ static void drop_unfit(struct selection *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
-        if (s->v[i].status == RUN_OK || s->v[i].status == RUN_EXIT) {
+        if (run_is_through((enum run_status)s->v[i].status)) {
             s->v[kept++] = s->v[i];
             continue;
         }

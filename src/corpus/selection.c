@@ -33,7 +33,7 @@ static bool asked_for(const struct reading *r, const struct store_seed *seed, co
 static bool fits(struct selection *s, const struct store_seed *seed, bool any)
 {
     bool pending = seed->state == SEED_PENDING;
-    bool good = seed->state == SEED_DONE && (seed->status == RUN_OK || seed->status == RUN_EXIT);
+    bool good = seed->state == SEED_DONE && run_is_through((enum run_status)seed->status);
     if (good || any)
         return true;
     *(pending ? &s->pending : &s->unfit) += 1;

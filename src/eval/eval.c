@@ -3,6 +3,11 @@
 
 #include <stdlib.h>
 
+bool run_is_through(enum run_status s)
+{
+    return s == RUN_OK || s == RUN_EXIT;
+}
+
 const char *run_status_name(enum run_status s)
 {
     static const char *const names[] = {"none",    "ok",  "exit",       "crash",

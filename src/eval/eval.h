@@ -28,6 +28,7 @@ enum run_status {
     RUN_OOM,
     RUN_QUARANTINED /* it killed the executor itself twice; not run any more */
 };
+bool run_is_through(enum run_status s);         /* it came to its own end: ok or exit */
 const char *run_status_name(enum run_status s); /* ok, exit, crash, timeout, oom, quarantined */
 
 struct eval_input {

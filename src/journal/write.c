@@ -150,11 +150,6 @@ int journal_check_build(struct store *s, const struct table *t, const char *buil
 
 /* --- what was measured --------------------------------------------------------------------------- */
 
-static bool runs_through(const struct eval_result *r)
-{
-    return r->status == RUN_OK || r->status == RUN_EXIT;
-}
-
 static bool opens_an_edge(const struct ledger *l, const struct edges *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
@@ -195,7 +190,7 @@ static void draft_make(struct draft *d, struct measured *m)
         d->edges[i] = (struct buf)BUF_INIT(BUF_TEXT_MAX);
         d->sets[i] = r->edges;
         edges_encode(&r->edges, &d->edges[i]);
-        bool good = runs_through(r);
+        bool good = run_is_through(r->status);
         m->n_good += good;
         d->results[i] = (struct store_result){.seed = m->seeds[i],
                                               .status = (int)r->status,
@@ -233,7 +228,7 @@ void journal_missed(const struct fold *f, const struct measured *m, const struct
     struct exchange_input *v = xcalloc(m->n, sizeof *v);
     bool *good = xcalloc(m->n, sizeof *good);
     for (size_t i = 0; i < m->n; i++) {
-        good[i] = runs_through(&m->results[i]);
+        good[i] = run_is_through(m->results[i].status);
         v[i] = offer_of(m, i, good[i]);
     }
     exchange_judge(x, &f->ledger, v, m->n);

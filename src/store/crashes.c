@@ -208,3 +208,18 @@ int store_crash_get(struct store *s, int64_t id, store_crash_fn *fn, void *arg, 
     db_done(&q);
     return rc;
 }
+
+static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
+{
+    struct buf *out = arg;
+    (void)e;
+    buf_free(out);
+    *out = (struct buf)BUF_INIT(c->size + 1);
+    buf_add(out, c->data, c->size);
+    return 0;
+}
+
+int store_crash_bytes(struct store *s, int64_t id, struct buf *out, struct err *e)
+{
+    return store_crash_get(s, id, keep_bytes, out, e);
+}

@@ -331,6 +331,8 @@ CAROL_MUST_CHECK int store_crash_list(struct store *s, int64_t after, store_cras
 /* -ENOENT: there is no such crash. */
 CAROL_MUST_CHECK int store_crash_get(struct store *s, int64_t id, store_crash_fn *fn, void *arg,
                                      struct err *e);
+/* Its bytes take the place of what is in out; when this fails out stays as it is. */
+CAROL_MUST_CHECK int store_crash_bytes(struct store *s, int64_t id, struct buf *out, struct err *e);
 /* 1: what it covers on the neutral build (edges_decode) is added to out; 0: it is not measured. */
 CAROL_MUST_CHECK int store_crash_edges(struct store *s, int64_t id, struct buf *out, struct err *e);
 /* Is the content of that seed kept as a crash already? */

@@ -139,21 +139,11 @@ static void on_verdict(void *arg, struct verdict *d)
     loop_timer(v->loop, &v->again, loop_now(v->loop));
 }
 
-static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
-{
-    struct live *v = arg;
-    (void)e;
-    buf_free(&v->data);
-    v->data = (struct buf)BUF_INIT(c->size + 1);
-    buf_add(&v->data, c->data, c->size);
-    return 0;
-}
-
 /* 1: there is no process to be had now; it waits for the next time. */
 static int look_at(struct live *v, const struct waiting *w)
 {
     struct err e = {0};
-    if (store_crash_get(v->store, w->id, keep_bytes, v, &e) < 0)
+    if (store_crash_bytes(v->store, w->id, &v->data, &e) < 0)
         return 0; /* `carol triage` says what is the matter with it */
     struct look_spec s = {.kind = LOOK_BUCKET,
                           .data = v->data.p ? v->data.p : "",

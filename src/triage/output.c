@@ -37,14 +37,6 @@ struct file {
     const char *defect; /* of minimised inputs: whose; NULL: every */
 };
 
-static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
-{
-    (void)e;
-    *(struct buf *)arg = (struct buf)BUF_INIT(c->size + 1);
-    buf_add(arg, c->data, c->size);
-    return 0;
-}
-
 /* One whose bytes are lost is said; the rest of the report is worth having. */
 static int write_original(const struct output *o, const struct defect *d, const char *path,
                           struct err *e)
@@ -52,7 +44,7 @@ static int write_original(const struct output *o, const struct defect *d, const 
     struct buf b = BUF_INIT(1);
     struct err why = {0};
     int rc = 0;
-    if (store_crash_get(o->store, d->best, keep_bytes, &b, &why) < 0)
+    if (store_crash_bytes(o->store, d->best, &b, &why) < 0)
         log_warn("defect %s has no input: %s", d->id, why.msg);
     else
         rc = fs_write_quick(path, b.p ? b.p : "", b.len, e);

@@ -104,16 +104,6 @@ static bool all_idle(const struct triage *t)
 
 /* --- one look ----------------------------------------------------------------------------------- */
 
-static int keep_bytes(void *arg, const struct store_crash *c, struct err *e)
-{
-    struct lane *l = arg;
-    (void)e;
-    buf_free(&l->data);
-    l->data = (struct buf)BUF_INIT(c->size + 1);
-    buf_add(&l->data, c->data, c->size);
-    return 0;
-}
-
 static void take_counts(struct item *i, const struct verdict *v)
 {
     i->asan_runs = v->asan_runs;
@@ -178,7 +168,7 @@ static int look_at(struct lane *l, struct item *i, enum look_kind kind, look_fn 
 {
     struct triage *t = l->t;
     struct err why = {0};
-    if (store_crash_get(t->store, i->id, keep_bytes, l, &why) < 0) {
+    if (store_crash_bytes(t->store, i->id, &l->data, &why) < 0) {
         struct store_triage row = {
             .crash = i->id, .build = lab_builds(t->lab), .outcome = TRIAGE_BROKEN, .why = why.msg};
         log_warn("crash %lld is set aside: %s", (long long)i->id, why.msg);
@@ -229,7 +219,7 @@ static int shrink_it(struct lane *l, struct group *g, struct item *i)
 {
     struct triage *t = l->t;
     struct err why = {0};
-    if (store_crash_get(t->store, i->id, keep_bytes, l, &why) < 0) {
+    if (store_crash_bytes(t->store, i->id, &l->data, &why) < 0) {
         log_warn("defect %s is not minimised: %s", g->id, why.msg);
         g->minimised = true;
         t->part_done++;
