@@ -1,4 +1,4 @@
-/* clock: gettimeofday, time and clock_gettime of the fuzzer, without the time it was parked, so that its
+/* clock: gettimeofday, time and clock_gettime of the fuzzer, without the time it was parked or stopped, so that its
  * own time budgets and schedules see active time only.  Reads the page, never writes it. */
 #include "ctl.h"
 #include "self.h"
@@ -8,13 +8,14 @@
 
 #define NS INT64_C(1000000000)
 
-/* All the time spent parked, the pause under way included. */
+/* All the time spent parked, the pause under way included, and stopped: that is added before it goes on. */
 static int64_t lag(void)
 {
     if (!ctl_page)
         return 0;
     int64_t since = ctl_parked_since();
     return __atomic_load_n(&ctl_page->paused_ns, __ATOMIC_ACQUIRE) +
+           __atomic_load_n(&ctl_page->stopped_ns, __ATOMIC_ACQUIRE) +
            (since ? ctl_real_ns() - since : 0);
 }
 

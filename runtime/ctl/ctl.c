@@ -22,7 +22,6 @@ struct ctl_page *ctl_page;
 char ctl_dir[PATH_MAX];
 static pid_t born_of;
 static int64_t parked_since;
-static int64_t cycle_began; /* active time */
 static int export_fd = -1;
 
 int64_t ctl_real_ns(void)
@@ -171,7 +170,7 @@ void ctl_safe_point(void)
     if (ctl_parking_wanted())
         park();
     if (first)
-        cycle_began = active_ns();
+        p->cycle_at = active_ns();
 }
 
 void ctl_add_exec(void)
@@ -186,15 +185,15 @@ void ctl_add_cycle(void)
     if (!p)
         return;
     int64_t now = active_ns();
-    __atomic_store_n(&p->cycles_ns, p->cycles_ns + now - cycle_began, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->cycles_ns, p->cycles_ns + now - p->cycle_at, __ATOMIC_RELEASE);
     __atomic_store_n(&p->cycles, p->cycles + 1, __ATOMIC_RELEASE);
-    cycle_began = now;
+    p->cycle_at = now;
 }
 
 void ctl_drop_cycle(void)
 {
     if (ctl_page)
-        cycle_began = active_ns();
+        ctl_page->cycle_at = active_ns();
 }
 
 static void open_export(void)

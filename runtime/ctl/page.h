@@ -23,7 +23,8 @@
  * at the fuzzer's next queue entry.
  *
  * All words are accessed with __atomic builtins.  Both sides check magic and version.  Version 1 had zeros
- * where version 2 has `cycles_ns` and `stopped_ns`; `mode` is zero in instances of one fuzzer. */
+ * where version 2 has `cycles_ns` and `stopped_ns`; `mode` is zero in instances of one fuzzer.  A fuzzer whose process
+ * begins again within a turn (lf.h) finds `steps` and `cycle_at` here, with `ready` set. */
 #ifndef CAROL_CTL_PAGE_H
 #define CAROL_CTL_PAGE_H
 
@@ -66,7 +67,9 @@ struct ctl_page {
     int64_t cycles_ns;  /* active time of all completed cycles */
     int64_t stopped_ns; /* written by the supervisor: time spent stopped by SIGSTOP so far */
     uint32_t mode;      /* written by the supervisor: enum ctl_mode */
-    uint32_t reserved[7];
+    uint32_t steps;     /* executions of the cycle under way, where a cycle is a number of them */
+    int64_t cycle_at;   /* active time at which the cycle under way began */
+    uint32_t reserved[4];
 };
 
 enum ctl_mode {

@@ -242,7 +242,7 @@ static void say_what_was_made(const struct build_opts *o, const struct build_res
     if (r->chosen && whole && !r->fuzzable) {
         buf_clear(&names);
         for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
-            if (!family_use((enum family)f))
+            if (family_is_fuzzed((enum family)f))
                 buf_printf(&names, "%s%s", names.len ? ", " : "", family_name((enum family)f));
         log_info("'carol fuzz' needs the family neutral and at least one of %s too", names.p);
     } else if (r->chosen && whole) {

@@ -26,6 +26,23 @@ static void clean_environment(void)
     setenv("CCACHE_DISABLE", "1", 1);
 }
 
+static const char *ccache_program(void)
+{
+    return getenv("CAROL_CCACHE_DIR") && getenv("CAROL_CCACHE_KEY") ? getenv("CAROL_CCACHE") : NULL;
+}
+
+/* Only what the build says of ccache counts (target/plan.c). */
+static void set_ccache(void)
+{
+    char *check = str_fmt("string:%s", getenv("CAROL_CCACHE_KEY"));
+    setenv("CCACHE_CONFIGPATH", "/dev/null", 1);
+    setenv("CCACHE_DIR", getenv("CAROL_CCACHE_DIR"), 1);
+    setenv("CCACHE_COMPILERCHECK", check, 1);
+    setenv("CCACHE_COMPILERTYPE", "clang", 1);
+    unsetenv("CCACHE_DISABLE");
+    free(check);
+}
+
 int cli_cc(char **words, bool cxx)
 {
     struct err e = {0};
@@ -42,13 +59,16 @@ int cli_cc(char **words, bool cxx)
     struct strv out = {0};
     struct wrapper_job job = {.from = getenv("CAROL_SRC_COPY"),
                               .to = getenv("CAROL_SRC_NAME"),
-                              .check_entry = getenv("CAROL_CHECK_ENTRY") != NULL};
+                              .check_entry = getenv("CAROL_CHECK_ENTRY") != NULL,
+                              .ccache = ccache_program()};
     if (family_kit_init(&k, f, &e) < 0 ||
         wrapper_rewrite(&k, (const char *const *)words, cxx, &job, &out, &e) < 0)
         return cli_fail(&e);
     clean_environment();
     for (size_t i = 0; i < k.env.n; i++)
         putenv(k.env.v[i]); /* the kit is never freed: this process becomes the compiler */
+    if (job.ccache && strcmp(out.v[0], job.ccache) == 0)
+        set_ccache();
     execv(out.v[0], out.v);
     err_env(&e, "cannot run %s: %s", out.v[0], strerror(errno));
     return cli_fail(&e);

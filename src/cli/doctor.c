@@ -74,12 +74,16 @@ static void diagnosis_free(struct diagnosis *d)
     host_list_free(&d->host);
 }
 
+/* Of those that a campaign has by itself: libfuzzer, which needs no engine, must be named. */
 static bool any_fuzzer(const struct diagnosis *d)
 {
-    for (size_t i = 0; i < d->n_fuzzers; i++)
-        if (d->fuzzers[i].ok)
-            return true;
-    return false;
+    struct strv roster = {0};
+    bool any = false;
+    if (fuzzer_roster("paper,default", &roster, NULL) == 0)
+        for (size_t i = 0; i < d->n_fuzzers; i++)
+            any = any || (d->fuzzers[i].ok && strv_has(&roster, fuzzer_names()[i]));
+    strv_free(&roster);
+    return any;
 }
 
 static json_t *text_or_null(const char *s)
@@ -161,12 +165,13 @@ static void print_text(const struct diagnosis *d)
             printf("  %-15s %-8s fix: %s\n", "", "", h->fix);
     }
     if (!any_fuzzer(d))
-        printf("No fuzzer can run here yet.\n");
+        printf("No fuzzer of the rosters can run here yet.\n");
 }
 
-static const char options[] = "  --json          the same as JSON (schema 1)\n"
-                              "  --engines DIR   look for the fuzzers in DIR (or CAROL_ENGINES)\n\n"
-                              "Exit: 0 at least one fuzzer can run here, 3 none can.\n";
+static const char options[] =
+    "  --json          the same as JSON (schema 1)\n"
+    "  --engines DIR   look for the fuzzers in DIR (or CAROL_ENGINES)\n\n"
+    "Exit: 0 at least one fuzzer of the rosters can run here, 3 none can.\n";
 
 int cli_doctor(int argc, char **argv)
 {

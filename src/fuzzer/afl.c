@@ -274,11 +274,7 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
                 struct strv *env, struct err *e)
 {
     bool resume = again && ready_to_resume(lv);
-    char *lib = where_runtime(w->library ? w->library : lv->arm->library);
-    int rc = live_link(lv, lib, "ctl.so", e);
-    if (rc == 0 && lv->o.dict) /* afl-fuzz reads a "@" in the name of a dictionary as a level */
-        rc = live_link(lv, lv->o.dict, "dict", e);
-    free(lib);
+    int rc = live_link_files(lv, w->library ? w->library : lv->arm->library, e);
     if (rc == 0 && again && !resume) {
         char *in = fs_join(lv->o.dir, "in");
         rc = fs_mkdirs(in, e); /* a power cut may have taken it */

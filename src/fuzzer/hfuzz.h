@@ -16,6 +16,5 @@
 
 CAROL_MUST_CHECK int hfuzz_harvest(struct live *lv, struct harvest *h, struct err *e);
 void hfuzz_harvested(struct live *lv, const struct harvest *h);
-void hfuzz_close(struct live *lv); /* frees what hfuzz_harvest keeps in lv->own */
 
 #endif

@@ -10,39 +10,19 @@
 #include "fuzzer/ctlpage.h"
 #include "fuzzer/hfuzz.h"
 #include "fuzzer/inbox.h"
+#include "fuzzer/layout.h"
+#include "fuzzer/seen.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* honggfuzz ends when an import is longer than its limit of sizes, and that limit (-F) is also the size to
- * which it lets inputs grow: room for what others may find, but not much more. */
-#define SIZE_MIN ((size_t)32 << 10)
-#define SIZE_LIMIT ((size_t)1 << 20)
 
 static const struct engine engine = {"honggfuzz/honggfuzz", "--version", "honggfuzz "};
 
 static int make_dirs(struct live *lv, struct err *e)
 {
     static const char *const subs[] = {"in", "out", "new", "crash", "stage", "dyn", "ws", NULL};
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && subs[i]; i++) {
-        char *path = fs_join(lv->o.dir, subs[i]);
-        rc = fs_mkdirs(path, e);
-        free(path);
-    }
-    return rc;
-}
-
-static int write_file(struct live *lv, const char *sub, const char *name, const void *data,
-                      size_t n, struct err *e)
-{
-    char *path = str_fmt("%s/%s/%s", lv->o.dir, sub, name);
-    int rc = fs_write_quick(path, data, n, e);
-    free(path);
-    return rc;
+    return layout_dirs(lv, subs, e);
 }
 
 /* Its time limit (-t), rounded up. */
@@ -53,49 +33,11 @@ static unsigned limit_seconds(const struct live *lv)
 
 static int prepare(struct live *lv, const struct input *seeds, size_t n, struct err *e)
 {
-    size_t usable = 0;
     if (lv->o.timeout_ms % 1000 && lv->in.number == 0)
         log_debug("honggfuzz knows whole seconds only: its limit per input is %u s, not %u ms",
                   limit_seconds(lv), lv->o.timeout_ms);
     int rc = make_dirs(lv, e);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        char name[32];
-        if (seeds[i].size == 0)
-            continue;
-        snprintf(name, sizeof name, "s%012lld", (long long)seeds[i].id);
-        rc = write_file(lv, "in", name, seeds[i].data,
-                        seeds[i].size < SIZE_LIMIT ? seeds[i].size : SIZE_LIMIT, e);
-        usable++;
-    }
-    if (rc == 0 && usable == 0) /* without any file it would never end its dry run */
-        rc = write_file(lv, "in", "fallback", "0", 1, e);
-    return rc < 0 ? rc : inbox_known_add(lv->o.dir, seeds, n, e);
-}
-
-/* Number of files in DIR/sub; *largest becomes the size of the largest. */
-static size_t survey(struct live *lv, const char *sub, size_t *largest)
-{
-    char *dir = fs_join(lv->o.dir, sub);
-    struct strv names = {0};
-    size_t n = fs_is_dir(dir) && fs_list(dir, &names, NULL) == 0 ? names.n : 0;
-    for (size_t i = 0; i < names.n; i++) {
-        struct stat st;
-        char *path = fs_join(dir, names.v[i]);
-        if (stat(path, &st) == 0 && (size_t)st.st_size > *largest)
-            *largest = (size_t)st.st_size;
-        free(path);
-    }
-    strv_free(&names);
-    free(dir);
-    return n;
-}
-
-static size_t size_limit(struct live *lv)
-{
-    size_t largest = 0;
-    survey(lv, "in", &largest);
-    size_t want = 4 * largest;
-    return want < SIZE_MIN ? SIZE_MIN : want > SIZE_LIMIT ? SIZE_LIMIT : want;
+    return rc < 0 ? rc : layout_seeds(lv, seeds, n, e);
 }
 
 /* The word with every @@ replaced by honggfuzz's own mark. */
@@ -159,7 +101,7 @@ static void add_options(struct live *lv, const char *corpus, struct strv *argv)
     for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
         add_pair(argv, dirs[i][0], xstrdup(dirs[i][1]));
     add_pair(argv, "-t", str_fmt("%u", limit_seconds(lv)));
-    add_pair(argv, "-F", str_fmt("%zu", size_limit(lv)));
+    add_pair(argv, "-F", str_fmt("%zu", layout_size_limit(lv)));
     if (lv->o.mem_bytes)
         add_pair(argv, "--rlimit_as", str_fmt("%llu", (unsigned long long)(lv->o.mem_bytes >> 20)));
     if (lv->o.dict)
@@ -171,19 +113,15 @@ static int finish_delivery(struct live *lv, struct err *e);
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
     size_t largest = 0;
-    char *lib = where_runtime(lv->arm->library);
     int rc = make_dirs(lv, e);
     if (rc == 0)
-        rc = live_link(lv, lib, "ctl.so", e);
-    if (rc == 0 && lv->o.dict)
-        rc = live_link(lv, lv->o.dict, "dict", e);
+        rc = live_link_files(lv, lv->arm->library, e);
     if (rc == 0)
         rc = finish_delivery(lv, e);
-    free(lib);
     if (rc < 0)
         return rc;
     strv_take(argv, where_engine(engine.program));
-    add_options(lv, again && survey(lv, "out", &largest) ? "out" : "in", argv);
+    add_options(lv, again && layout_survey(lv, "out", &largest) ? "out" : "in", argv);
     add_target(lv, argv);
     strv_add(env, "LD_PRELOAD=./ctl.so");
     return 0;
@@ -204,7 +142,7 @@ static int finish_delivery(struct live *lv, struct err *e)
         rc = fs_list(stage, &names, e);
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
         char *from = fs_join(stage, names.v[i]), *to = str_fmt("%s/dyn/%s", lv->o.dir, names.v[i]);
-        struct buf b = BUF_INIT(SIZE_LIMIT);
+        struct buf b = BUF_INIT(LAYOUT_SIZE_MAX);
         rc = fs_read(from, &b, e);
         bool noted = rc == 0 && inbox_known(&known, b.p, b.len);
         if (rc == 0 && (noted ? rename(from, to) : unlink(from)) < 0)
@@ -219,11 +157,12 @@ static int finish_delivery(struct live *lv, struct err *e)
     return rc;
 }
 
-/* Inputs that honggfuzz cannot take are left out: empty ones, and those above its limit of sizes. */
+/* Inputs that honggfuzz cannot take are left out: empty ones, and those above its limit of sizes, at which it
+ * would end. */
 static int stage_inputs(struct live *lv, const struct input *inputs, size_t n, struct err *e)
 {
     struct inbox_known known;
-    size_t limit = size_limit(lv), too_long = 0;
+    size_t limit = layout_size_limit(lv), too_long = 0;
     int rc = inbox_known_load(lv->o.dir, &known, e);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         char name[32];
@@ -234,7 +173,7 @@ static int stage_inputs(struct live *lv, const struct input *inputs, size_t n, s
             lv->offered--; /* instance.c counts all n */
             continue;
         }
-        rc = write_file(lv, "stage", name, inputs[i].data, inputs[i].size, e);
+        rc = layout_write(lv, "stage", name, inputs[i].data, inputs[i].size, e);
     }
     inbox_known_free(&known);
     if (too_long)
@@ -274,7 +213,7 @@ const struct arm arm_honggfuzz = {
     .taken = taken,
     .harvest = hfuzz_harvest,
     .harvested = hfuzz_harvested,
-    .close = hfuzz_close,
+    .close = seen_close,
     .own_proc = true,
     .noise = "Launched new persistent pid",
 };

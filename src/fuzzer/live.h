@@ -28,12 +28,17 @@ struct live {
     struct live_private *p;
 };
 
+/* In the environment of every fuzzer, unless the user or the arm has another.  glibc gives large blocks back to the
+ * kernel at once, and a target that allocates them for every input spends its time in page faults: a queue of libpng
+ * took eight times as long.  This keeps up to 64 MB. */
+#define LIVE_TUNABLES "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=67108864"
+
 /* For arm->check: 0 when the file can be read; otherwise the message says what is missing and what to do.
  * Frees the path. */
 CAROL_MUST_CHECK int live_need_file(char *path, const char *what, struct err *e);
-/* DIR/name becomes a link to the file: a plain name for paths with spaces, colons or "@" in them, at which
- * LD_PRELOAD and afl-fuzz split. */
-CAROL_MUST_CHECK int live_link(struct live *lv, const char *file, const char *name, struct err *e);
+/* DIR/ctl.so becomes a link to the control library, a path below the runtimes, and DIR/dict to the dictionary, if there is one: plain
+ * names for paths with spaces, colons or "@" in them, at which LD_PRELOAD and afl-fuzz split. */
+CAROL_MUST_CHECK int live_link_files(struct live *lv, const char *library, struct err *e);
 /* For arm->harvest: DIR has not even what was harvested from it, as after a power cut.  What the fuzzer saves from
  * now on has the numbers of what is gone, so the cursor starts anew. */
 void live_begin_again(struct live *lv);

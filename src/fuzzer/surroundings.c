@@ -3,6 +3,7 @@
 #include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/where.h"
 #include "fuzzer/ctlpage.h"
 #include "fuzzer/live_private.h"
 
@@ -18,11 +19,6 @@ static char *executable_name(const char *argv0)
     free(real);
     return name;
 }
-
-/* glibc gives large blocks back to the kernel at once, and a target that allocates them for every input spends its time
- * in page faults: a queue of libpng took eight times as long.  This keeps up to 64 MB. */
-#define TUNABLES "GLIBC_TUNABLES"
-#define KEEP_BLOCKS "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=67108864"
 
 /* Ours without what would steer a fuzzer behind our back, then the arm's. */
 void live_environment(struct live *lv, const char *argv0, const struct strv *extra,
@@ -41,8 +37,11 @@ void live_environment(struct live *lv, const char *argv0, const struct strv *ext
         if (keep)
             strv_add(out, *s);
     }
-    if (!getenv(TUNABLES))
-        strv_add(out, TUNABLES "=" KEEP_BLOCKS);
+    bool tuned = getenv("GLIBC_TUNABLES") != NULL;
+    for (size_t i = 0; i < extra->n; i++)
+        tuned = tuned || str_starts(extra->v[i], "GLIBC_TUNABLES=");
+    if (!tuned)
+        strv_add(out, LIVE_TUNABLES);
     strv_addf(out, "TMPDIR=%s/tmp", lv->o.dir);
     strv_addf(out, "%s=%s/ctl", CTL_ENV, lv->o.dir);
     char *exe = executable_name(argv0);
@@ -72,7 +71,7 @@ int live_need_file(char *path, const char *what, struct err *e)
     return rc;
 }
 
-int live_link(struct live *lv, const char *file, const char *name, struct err *e)
+static int link_as(struct live *lv, const char *file, const char *name, struct err *e)
 {
     char *real = realpath(file, NULL), *link = fs_join(lv->o.dir, name);
     unlink(link);
@@ -81,6 +80,16 @@ int live_link(struct live *lv, const char *file, const char *name, struct err *e
         rc = err_sys(e, "cannot link %s as %s", file, link);
     free(real);
     free(link);
+    return rc;
+}
+
+int live_link_files(struct live *lv, const char *library, struct err *e)
+{
+    char *lib = where_runtime(library);
+    int rc = link_as(lv, lib, "ctl.so", e);
+    if (rc == 0 && lv->o.dict)
+        rc = link_as(lv, lv->o.dict, "dict", e);
+    free(lib);
     return rc;
 }
 

@@ -346,7 +346,7 @@ static bool can_fuzz(const struct manifest *m)
 {
     bool any = false;
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
-        any = any || (m->family[f].ok && !family_use((enum family)f));
+        any = any || (m->family[f].ok && family_is_fuzzed((enum family)f));
     return any && m->family[FAMILY_NEUTRAL].ok;
 }
 

@@ -1,6 +1,6 @@
 /* build: the target in all families: what `carol build` does.
  *
- * Each family is built in DIR/.tmp-<family>-<pid>/{src,work,out} by running the command once, with
+ * Each family is built in DIR/.tmp-<family>/{src,work,out} by running the command once, with
  * the wrappers of that family as CC and CXX, in a cage; `out` is then stamped and renamed to
  * DIR/<family>.  Whatever happens to us in between, a family's directory is whole or not there, and
  * no process is left.  The manifest is removed before the first family changes and written at the

@@ -20,11 +20,12 @@ static enum elf_type type_of(Elf *elf)
     return h.e_type == ET_DYN ? ELF_LIBRARY : ELF_NOT;
 }
 
-static void look_in(Elf *elf, Elf_Scn *scn, const char *const *names, enum elf_def *defs, size_t n)
+static void look_in(Elf *elf, Elf_Scn *scn, unsigned table, const char *const *names,
+                    enum elf_def *defs, size_t n)
 {
     GElf_Shdr sh;
     Elf_Data *data = elf_getdata(scn, NULL);
-    if (!gelf_getshdr(scn, &sh) || !data || sh.sh_entsize == 0 || sh.sh_type != SHT_SYMTAB)
+    if (!gelf_getshdr(scn, &sh) || !data || sh.sh_entsize == 0 || sh.sh_type != table)
         return;
     size_t count = sh.sh_size / sh.sh_entsize;
     for (size_t i = 0; i < count; i++) {
@@ -41,7 +42,8 @@ static void look_in(Elf *elf, Elf_Scn *scn, const char *const *names, enum elf_d
     }
 }
 
-enum elf_type elf_look(const char *path, const char *const *names, enum elf_def *defs, size_t n)
+static enum elf_type look(const char *path, unsigned table, const char *const *names,
+                          enum elf_def *defs, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         defs[i] = ELF_ABSENT;
@@ -53,9 +55,20 @@ enum elf_type elf_look(const char *path, const char *const *names, enum elf_def 
     enum elf_type type = elf ? type_of(elf) : ELF_NOT;
     if (type != ELF_NOT)
         for (Elf_Scn *s = NULL; (s = elf_nextscn(elf, s));)
-            look_in(elf, s, names, defs, n);
+            look_in(elf, s, table, names, defs, n);
     if (elf)
         elf_end(elf);
     close(fd);
     return type;
+}
+
+enum elf_type elf_look(const char *path, const char *const *names, enum elf_def *defs, size_t n)
+{
+    return look(path, SHT_SYMTAB, names, defs, n);
+}
+
+bool elf_exports(const char *path, const char *name)
+{
+    enum elf_def def;
+    return look(path, SHT_DYNSYM, &name, &def, 1) != ELF_NOT && def != ELF_ABSENT;
 }

@@ -68,11 +68,12 @@ static int init_plain(struct family_kit *k, struct err *e)
     k->engine = where_runtime("libcaroldrv.a");
     add_words(&k->compile, "-gline-tables-only");
     if (k->family == FAMILY_ASAN) {
-        /* Checks of large functions are calls: a third of the CPU time, and only triage runs it. */
+        /* Checks are calls: a quarter of the CPU time, and only triage runs it.  lld links its runtime
+         * sooner than ld does. */
         add_words(&k->compile, "-fsanitize=address -fno-omit-frame-pointer "
                                "-fno-optimize-sibling-calls "
-                               "-mllvm -asan-instrumentation-with-call-threshold=100");
-        add_words(&k->link, "-fsanitize=address");
+                               "-mllvm -asan-instrumentation-with-call-threshold=0");
+        add_words(&k->link, "-fsanitize=address -fuse-ld=lld");
         strv_add(&k->env, "ASAN_OPTIONS=detect_leaks=0");
     }
     strv_add(&k->with_engine, k->engine);
@@ -161,7 +162,7 @@ static int init_hfuzz(struct family_kit *k, struct err *e)
     k->engine = where_engine("honggfuzz/libhfuzz.a");
     add_words(&k->compile,
               "-fno-builtin -fno-omit-frame-pointer -D__NO_STRING_INLINES "
-              "-mllvm -inline-threshold=1000 -gline-tables-only "
+              "-mllvm -inline-threshold=1000 -g0 "
               "-fsanitize-coverage=trace-pc-guard,trace-cmp,trace-div,indirect-calls,trace-gep,"
               "stack-depth -fno-sanitize-link-runtime");
     add_words(&k->link, "-fno-sanitize-link-runtime");
@@ -178,8 +179,7 @@ static int init_neutral(struct family_kit *k, struct err *e)
     int rc = need_runtime(k, "libcarolcov.a", e);
     k->engine = where_runtime("libcarolcov.a");
     add_words(&k->compile,
-              "-O2 -fno-unroll-loops -fno-inline -fno-builtin -U_FORTIFY_SOURCE "
-              "-gline-tables-only "
+              "-O2 -fno-unroll-loops -fno-inline -fno-builtin -U_FORTIFY_SOURCE -g0 "
               "-fsanitize-coverage=inline-bool-flag,pc-table,control-flow,no-prune,indirect-calls "
               "-fno-sanitize-link-runtime");
     add_words(&k->link, "-fno-sanitize-link-runtime -fuse-ld=lld -Wl,--gc-sections "
@@ -190,13 +190,13 @@ static int init_neutral(struct family_kit *k, struct err *e)
     return rc < 0 ? rc : add_mutate(k, e);
 }
 
-/* clang's own engine: asked for and linked by a flag, not by an archive. */
+/* clang's own engine: asked for and linked by a flag, not by an archive.  The arm's control library calls its mutator. */
 static int init_libfuzzer(struct family_kit *k, struct err *e)
 {
     (void)e;
     k->engine = xstrdup("-fsanitize=fuzzer");
     add_words(&k->compile, "-gline-tables-only -fsanitize=fuzzer-no-link");
-    add_words(&k->link, "-fsanitize=fuzzer-no-link");
+    add_words(&k->link, "-fsanitize=fuzzer-no-link -Wl,--export-dynamic-symbol=LLVMFuzzerMutate");
     strv_add(&k->with_engine, k->engine);
     return 0;
 }
@@ -218,7 +218,8 @@ static const struct row {
     const char *name, *engine, *sanitizer;
     const char *use; /* family_use */
     int (*init)(struct family_kit *k, struct err *e);
-    bool extra; /* not among "all" */
+    bool extra;  /* not among "all" */
+    bool fuzzed; /* family_is_fuzzed, though it has a use beside */
 } rows[FAMILY_END] = {
     [FAMILY_NONE] = {"none", "none", "none", "nobody", init_plain},
     [FAMILY_AFL] = {"afl", "afl", "none", NULL, init_afl},
@@ -231,7 +232,8 @@ static const struct row {
     [FAMILY_CMPLOG] = {"cmplog", "afl", "none",
                        "also afl-fuzz -c in 'carol bench'; only when named", init_afl, true},
     [FAMILY_LIBFUZZER] = {"libfuzzer", "libfuzzer", "none",
-                          "libFuzzer in 'carol bench'; only when named", init_libfuzzer, true},
+                          "also libFuzzer in 'carol bench'; only when named", init_libfuzzer, true,
+                          true},
     [FAMILY_SOURCE] = {"source", "libfuzzer", "none",
                        "the lines of source in 'carol coverage'; only when named", init_source,
                        true},
@@ -265,6 +267,11 @@ bool family_is_afl(enum family f)
 const char *family_use(enum family f)
 {
     return row_of(f)->use;
+}
+
+bool family_is_fuzzed(enum family f)
+{
+    return f > FAMILY_NONE && f < FAMILY_END && (rows[f].fuzzed || !rows[f].use);
 }
 
 enum family family_of(const char *name)

@@ -34,9 +34,10 @@ char *family_compiler(const struct family_kit *k);
 const char *family_sanitizer(enum family f); /* $SANITIZER */
 const char *family_engine(enum family f);    /* $FUZZING_ENGINE */
 bool family_is_afl(enum family f);           /* compiled by afl-clang-fast */
-/* What it is for when no fuzzer runs on it.  NULL: fuzzers do, and where their engine is missing a build
- * without this family is still of use. */
+/* What it is for when no fuzzer runs on it, or beside them.  NULL: fuzzers do, and where their engine is missing a
+ * build without this family is still of use. */
 const char *family_use(enum family f);
+bool family_is_fuzzed(enum family f); /* is there a fuzzer that needs no other? */
 
 /* A list such as "afl,neutral" or "all" into on[]. */
 CAROL_MUST_CHECK int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e);

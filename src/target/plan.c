@@ -275,16 +275,16 @@ static int make_source_key(struct plan *p, struct err *e)
     return rc;
 }
 
-int plan_key(const struct plan *p, const struct family_kit *k, const char *compiler, char hex[65],
-             struct err *e)
+/* WRAPPER_VERSION, `what`, and all that makes a family's code what it is. */
+static void digest_kit(const char *what, const struct family_kit *k, const char *compiler,
+                       char hex[65])
 {
     struct hasher *h = hash_begin();
     struct digest d;
     const struct strv *lists[] = {&k->first,       &k->compile,        &k->link,
                                   &k->with_engine, &k->without_engine, &k->env};
-    (void)e;
     hash_add_str(h, WRAPPER_VERSION);
-    hash_add_str(h, p->source_key);
+    hash_add_str(h, what);
     hash_add_str(h, family_name(k->family));
     hash_add_str(h, compiler);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -293,6 +293,13 @@ int plan_key(const struct plan *p, const struct family_kit *k, const char *compi
     source_digest_files(&k->files, h);
     hash_end(h, &d);
     digest_hex(&d, hex);
+}
+
+int plan_key(const struct plan *p, const struct family_kit *k, const char *compiler, char hex[65],
+             struct err *e)
+{
+    (void)e;
+    digest_kit(p->source_key, k, compiler, hex);
     return 0;
 }
 
@@ -341,6 +348,7 @@ static bool inherited(const char *var)
                                        "CAROL_SRC_",
                                        "CAROL_CHECK_ENTRY=",
                                        "CAROL_ENGINES=",
+                                       "CAROL_CCACHE",
                                        "CAROL_DUMP="};
     for (size_t i = 0; i < sizeof drop / sizeof *drop; i++)
         if (str_starts(var, drop[i]))
@@ -355,7 +363,34 @@ static void add_default(struct strv *env, const char *name, const char *value)
         strv_addf(env, "%s=%s", name, value);
 }
 
-void plan_env(const struct plan *p, const struct family_kit *k, const char *tmp, struct strv *env)
+static char *ccache_dir(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && *cache)
+        return fs_join(cache, "carol/ccache");
+    return home && *home ? fs_join(home, ".cache/carol/ccache") : NULL;
+}
+
+/* ccache knows a compiler by its name and age, so it would serve an object of afl to laf: it is told
+ * a key that has all of a family in it.  In a directory of ours no setting of the user's counts.
+ * The name of the tree is in the key because it is in the objects, where ccache does not see it. */
+static void add_ccache(const struct plan *p, const struct family_kit *k, const char *compiler,
+                       struct strv *env)
+{
+    char key[65], real[PATH_MAX], *program = run_find("ccache"), *dir = ccache_dir();
+    bool hidden = realpath(k->clang, real) && str_ends(real, "/ccache"); /* clang is a link to it */
+    if (program && dir && !hidden && !getenv("CCACHE_DISABLE")) {
+        digest_kit(p->src, k, compiler, key);
+        strv_addf(env, "CAROL_CCACHE=%s", program);
+        strv_addf(env, "CAROL_CCACHE_DIR=%s", dir);
+        strv_addf(env, "CAROL_CCACHE_KEY=%s", key);
+    }
+    free(program);
+    free(dir);
+}
+
+void plan_env(const struct plan *p, const struct family_kit *k, const char *compiler,
+              const char *tmp, struct strv *env)
 {
     extern char **environ;
     struct utsname u;
@@ -378,7 +413,8 @@ void plan_env(const struct plan *p, const struct family_kit *k, const char *tmp,
     add_default(env, "FUZZING_LANGUAGE", "c++");
     strv_addf(env, "CAROL_FAMILY=%s", family_name(k->family));
     strv_addf(env, "CAROL_ENGINES=%s", engines);
-    strv_add(env, "CCACHE_DISABLE=1");
+    strv_add(env, "CCACHE_DISABLE=1"); /* for what the script itself compiles with */
+    add_ccache(p, k, compiler, env);
     if (k->family == FAMILY_ASAN)
         strv_add(env,
                  "ASAN_OPTIONS=detect_leaks=0"); /* build-time tools leak; that is no failure */

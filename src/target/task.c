@@ -30,7 +30,7 @@ void task_prepare(struct task *t, enum family f, const struct plan *p, const str
 {
     *t = (struct task){.family = f, .plan = p, .state = BUILD_WAITING, .cage.init = -1};
     t->home = fs_join(p->dir, family_name(f));
-    t->tmp = str_fmt("%s/.tmp-%s-%d", p->dir, family_name(f), (int)getpid());
+    t->tmp = str_fmt("%s/.tmp-%s", p->dir, family_name(f)); /* each time the same, for ccache */
     t->log = str_fmt("%s/logs/%s.log", p->dir, family_name(f));
     if (family_kit_init(&t->kit, f, &t->error) < 0) {
         t->state = !family_use(f) && !o->families_named ? BUILD_SKIPPED : BUILD_FAILED;
@@ -98,7 +98,7 @@ int task_start(struct task *t, int64_t now_ns, struct err *e)
         goto out;
     }
     plan_command(t->plan, t->tmp, &argv, &cwd);
-    plan_env(t->plan, &t->kit, t->tmp, &env);
+    plan_env(t->plan, &t->kit, t->compiler, t->tmp, &env);
     struct copying copying = {t, log};
     /* As root a user namespace would map one user only: tar and cp -a could not set owners. */
     struct cage_opts o = {.argv = (const char *const *)argv.v,

@@ -18,7 +18,7 @@ struct task {
     struct family_kit kit;
     char *compiler;
     char key[65];
-    char *home, *tmp, *log; /* DIR/<family>, DIR/.tmp-<family>-<pid>, DIR/logs/<family>.log */
+    char *home, *tmp, *log; /* DIR/<family>, DIR/.tmp-<family>, DIR/logs/<family>.log */
     struct stamp stamp;     /* filled when cached or done */
     struct err error;       /* when failed or skipped */
     struct cage cage;

@@ -236,6 +236,8 @@ int wrapper_rewrite(const struct family_kit *k, const char *const *argv, bool cx
         }
     }
     strv_free(&words);
+    if (job->ccache && l.mode == MODE_COMPILE)
+        strv_add(out, job->ccache);
     strv_add(out, cxx ? k->cxx : k->cc);
     add_all(out, &k->first);
     add_all(out, &l.kept);

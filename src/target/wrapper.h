@@ -27,6 +27,7 @@
 struct wrapper_job {
     const char *from, *to; /* this source directory is written as that one in debug info; or NULL */
     bool check_entry;      /* short form: all objects are on the line, so a missing entry is told */
+    const char *ccache;    /* goes before a compiler that compiles; or NULL */
 };
 
 /* argv without argv[0].  Fails (usage) when check_entry finds no entry point. */

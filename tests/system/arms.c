@@ -121,12 +121,12 @@ static void phase_bare(void)
     check_queue();
 }
 
-/* 60 imports from 1 byte to 1 MB, ten per turn, of bytes that do not crash the target.  honggfuzz, whose
- * inputs may grow to its limit of sizes, is given those of up to 32 KB. */
+/* 60 imports from 1 byte to 1 MB, ten per turn, of bytes that do not crash the target.  honggfuzz and libFuzzer, whose
+ * inputs may grow to their limit of sizes, are given those of up to 32 KB. */
 static void phase_sizes(void)
 {
     enum { N = 60, PER_TURN = 10 };
-    const size_t most = (size_t)1 << 20, limit = is_honggfuzz() ? (size_t)32 << 10 : most;
+    const size_t most = (size_t)1 << 20, limit = is_afl() ? most : (size_t)32 << 10;
     uint8_t *data = xmalloc(most);
     for (size_t i = 0; i < most; i++)
         data[i] = (uint8_t)(i * i % 251 % 128);

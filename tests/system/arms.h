@@ -81,6 +81,8 @@ void open_instance(char **argv);
 void start(bool again);
 int logged(const char *text);
 bool is_honggfuzz(void);
+bool is_libfuzzer(void);
+bool is_afl(void); /* none of the two */
 int64_t pause_ns(void);
 unsigned stalls(void);
 void check_hangs(void);

@@ -3,6 +3,7 @@
 
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -23,11 +24,26 @@ void keep_find(const struct find *f)
     t.kept[t.n_kept++] = (struct kept){fnv(f->data, f->size), f->size, f->kind};
 }
 
-/* Is this seed in honggfuzz's own corpus?  It keeps many more than AFL does, makes copies of them by
- * mutations that change nothing, and runs them again when it is started again. */
+/* Was this seed ever in libFuzzer's corpus?  Its files are named by their hash, and all that were there at the end
+ * of a turn are in the list of what was seen. */
+static bool was_in_corpus(const struct given *g)
+{
+    char name[41], *path = fs_join(t.o.dir, "finds");
+    struct buf b = BUF_INIT((size_t)64 << 20);
+    hash_sha1_hex(g->data, g->size, name);
+    bool found = fs_read(path, &b, NULL) == 0 && b.p && strstr(b.p, name);
+    buf_free(&b);
+    free(path);
+    return found;
+}
+
+/* Is this seed in the fuzzer's own corpus?  honggfuzz and libFuzzer keep many more than AFL does, make copies of
+ * them by mutations that change nothing, and run them again when they are started again. */
 bool in_own_corpus(const struct given *g)
 {
     struct strv files = {0};
+    if (is_libfuzzer())
+        return was_in_corpus(g);
     char *dir = fs_join(t.o.dir, "out");
     bool found = false;
     if (is_honggfuzz() && fs_walk(dir, &files, NULL) == 0)
@@ -200,16 +216,52 @@ static void check_new(void)
     free_files(files, n);
 }
 
+/* Of what libFuzzer has in DIR/sub: how much was neither given to it nor harvested, and how much was harvested
+ * more than once. */
+static size_t count_strangers(const char *sub, size_t *own, size_t *twice)
+{
+    struct file *files;
+    size_t n = read_files(sub, "", &files), strangers = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct file *f = &files[i];
+        size_t times = harvested(f->b.p, f->b.len, true);
+        *own += times > 0;
+        *twice += times > 1;
+        if (!times && f->b.len && !was_given(f->b.p, f->b.len)) {
+            strangers++;
+            printf("# missing: %s/%s\n", sub, f->name);
+        }
+    }
+    free_files(files, n);
+    return strangers;
+}
+
+/* What libFuzzer has in its corpus was given to it or harvested once.  What it has replaced by something smaller is
+ * not there any more. */
+static void check_lf_corpus(void)
+{
+    size_t own = 0, twice = 0, same = 0;
+    size_t missing = count_strangers("new", &own, &twice) + count_strangers("old", &own, &twice);
+    for (size_t i = 0; i < t.names.n; i++)
+        for (size_t k = i + 1; k < t.names.n; k++)
+            same += strcmp(t.names.v[i], t.names.v[k]) == 0;
+    check(own > 0 && own <= t.finds && twice == 0 && same == 0,
+          "%zu finds in its corpus, %zu harvested, %zu twice, %zu names twice", own, t.finds, twice,
+          same);
+    check(missing == 0, "what else is in its corpus was given to it (%zu were not)", missing);
+}
+
 /* A hang on an import is nobody's find; a crash on one is an echo. */
 static void check_crashes(void)
 {
     struct file *files;
-    const char *dir = is_honggfuzz() ? "crash" : "out/default/crashes";
-    size_t n = read_files(dir, is_honggfuzz() ? "SIG" : "id:", &files), missing = 0;
-    for (size_t i = 0; i < n; i++)
-        missing +=
-            files[i].b.len && !harvested(files[i].b.p, files[i].b.len, false) &&
-            !(str_starts(files[i].name, "SIGVTALRM") && was_given(files[i].b.p, files[i].b.len));
+    const char *dir = is_afl() ? "out/default/crashes" : "crash";
+    size_t n = read_files(dir, is_afl() ? "id:" : "SIG", &files), missing = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool hang = str_starts(files[i].name, "SIGVTALRM") || str_starts(files[i].name, "SIGALRM");
+        missing += files[i].b.len && !harvested(files[i].b.p, files[i].b.len, false) &&
+                   !(hang && was_given(files[i].b.p, files[i].b.len));
+    }
     check(missing == 0, "each of its %zu crash files was harvested as it is (%zu were not)", n,
           missing);
     free_files(files, n);
@@ -220,6 +272,8 @@ void check_queue(void)
     if (is_honggfuzz()) {
         check_corpus();
         check_new();
+    } else if (is_libfuzzer()) {
+        check_lf_corpus();
     } else {
         check_afl_queue();
     }

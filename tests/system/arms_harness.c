@@ -380,6 +380,16 @@ bool is_honggfuzz(void)
     return strcmp(t.in->fuzzer, "honggfuzz") == 0;
 }
 
+bool is_libfuzzer(void)
+{
+    return strcmp(t.in->fuzzer, "libfuzzer") == 0;
+}
+
+bool is_afl(void)
+{
+    return !is_honggfuzz() && !is_libfuzzer();
+}
+
 /* Longer than the fuzzer's limit per input; that of honggfuzz is in whole seconds. */
 int64_t pause_ns(void)
 {

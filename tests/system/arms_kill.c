@@ -74,8 +74,9 @@ static void kill_in_turn(int depth, const char *who)
 void phase_kill(bool persistent)
 {
     kill_in_turn(0, "the fuzzer");
-    kill_in_turn(1, is_honggfuzz() ? "its target" : "its fork server");
-    if (persistent && !is_honggfuzz())
+    if (!is_libfuzzer()) /* which is one process with its target */
+        kill_in_turn(1, is_honggfuzz() ? "its target" : "its fork server");
+    if (persistent && is_afl())
         kill_in_turn(2, "its target");
     for (int i = 0; i < 4 && t.taken < t.offered; i++)
         turn(0.5), harvest();
@@ -158,14 +159,16 @@ static void damage_resume(void)
     strv_free(&files);
 }
 
-/* The same of honggfuzz, whose corpus files have their size in the name: an empty file of each of its
- * directories is none of its finds. */
+/* The same of honggfuzz, whose corpus files have their size in the name, and of libFuzzer, which names them by
+ * their hash: an empty file of each of its directories is none of its finds. */
 static void damage_corpus(void)
 {
-    static const char *const subs[] = {"in", "out", "new"};
+    static const char *const subs[] = {"in", "out", "new"}, *const lf_subs[] = {"in", "old", "new"};
     for (size_t i = 0; i < sizeof subs / sizeof subs[0]; i++) {
-        char *path = str_fmt("%s/%s/00000000000000070000000000000009.00000005.honggfuzz.cov",
-                             t.o.dir, subs[i]);
+        char *path =
+            str_fmt("%s/%s/%s", t.o.dir, is_libfuzzer() ? lf_subs[i] : subs[i],
+                    is_libfuzzer() ? "0123456789abcdef0123456789abcdef01234567"
+                                   : "00000000000000070000000000000009.00000005.honggfuzz.cov");
         if (fs_write_quick(path, "", 0, NULL) < 0)
             give_up("damage", path);
         free(path);
@@ -200,7 +203,7 @@ static bool killed_turn(int64_t ms)
 static void check_after_damage(void)
 {
     killed_turn(0);
-    if (!is_honggfuzz()) {
+    if (is_afl()) {
         damage_resume();
         start(true);
         check(turn(1.0), "a turn after a kill while it removed _resume");
@@ -208,18 +211,18 @@ static void check_after_damage(void)
         check_queue();
         killed_turn(0);
     }
-    if (is_honggfuzz())
-        damage_corpus();
-    else
+    if (is_afl())
         damage_queue();
+    else
+        damage_corpus();
     start(true);
     check(turn(2.0), "a turn on what a kill in mid-write leaves");
     harvest();
-    if (is_honggfuzz()) {
+    if (is_afl()) {
+        check_numbers();
+    } else {
         check(t.empty == 0, "no empty file is a find (%zu were)", t.empty);
         check_queue();
-    } else {
-        check_numbers();
     }
 }
 

@@ -11,7 +11,7 @@ from campaign_kit import Tap
 carol, root = os.path.abspath(sys.argv[1]), sys.argv[2]
 TAP = Tap()
 check = TAP.ok
-FUZZERS = ["aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa", "cmplog"]
+FUZZERS = ["aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa", "cmplog", "libfuzzer"]
 TURN = ["n", "wall_ms", "active_ms", "startup_ms", "cycle_ms", "park_ms", "cpu_parked_ms", "execs", "cycles", "offered", "taken",
         "exports", "crashes", "hangs"]
 
@@ -150,7 +150,7 @@ def main():
             with open(f"{tmp}/seeds/{i}", "wb") as f:
                 f.write(bytes([1, 0, 3, 2, i, i + 1]))
         build = tmp + "/build"
-        done = subprocess.run([carol, "build", "-o", build, "--families", "afl,laf,hfuzz,cmplog",
+        done = subprocess.run([carol, "build", "-o", build, "--families", "afl,laf,hfuzz,cmplog,libfuzzer",
                                os.path.join(root, "tests/system/targets/toy.c")], capture_output=True,
                               text=True)
         if done.returncode != 0:

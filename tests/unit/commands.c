@@ -211,6 +211,8 @@ static void limits_and_words(void **state)
     (void)state;
     char *dict = fs_join(home, "words.dict");
     for (size_t i = 0; arm_table[i]; i++) {
+        if (!arm_table[i]->engine)
+            continue; /* libfuzzer_is_the_target */
         bool hfuzz = strcmp(arm_table[i]->name, "honggfuzz") == 0;
         struct live *lv = open_arm((struct instance_opts){.fuzzer = arm_table[i]->name,
                                                           .dict = dict,
@@ -349,6 +351,59 @@ static void honggfuzz_goes_on(void **state)
     command(lv, true);
     says("-F 1048576 ");
     lv->in.ops->free(&lv->in);
+}
+
+/* libFuzzer is the target, and starts with its seeds unless it has a corpus. */
+static void libfuzzer_is_the_target(void **state)
+{
+    (void)state;
+    const struct input seeds[] = {{1, "small", 5}, {2, "", 0}};
+    char *dict = fs_join(home, "words.dict"), *new = fs_join(home, "i/new ");
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "libfuzzer",
+                                                      .dict = dict,
+                                                      .timeout_ms = 2001,
+                                                      .seed = 6,
+                                                      .mem_bytes = (uint64_t)512 << 20});
+    assert_int_equal(lv->arm->prepare(lv, seeds, 2, NULL), 0);
+    command(lv, false);
+    says("-entropic=1 -use_value_profile=1 ");
+    says("-timeout=3 -max_len=32768 -seed=7 -dict=dict ");
+    says(new);
+    assert_non_null(strstr(given, "LD_PRELOAD=./ctl.so CAROL_CTL_TIMEOUT_MS=2001 "));
+    assert_non_null(strstr(given, "CAROL_CTL_BYTES=536870912 "));
+    assert_string_equal(content("i/old/s000000000001"), "small");
+    assert_false(there("i/old/s000000000002"));
+    assert_string_equal(content("i/dict"), "\"word\"\n");
+    put("i/old/s000000000001", "");
+    command(lv, true); /* its own directory is left alone */
+    assert_string_equal(content("i/old/s000000000001"), "");
+    ctl_set64(&lv->page->execs, 1000);
+    command(lv, true); /* another life, other random numbers */
+    says("-seed=1007 ");
+    lv->in.ops->free(&lv->in);
+    free(dict);
+    free(new);
+}
+
+/* Programs with main(), builds of an older carol, and targets that mutate by themselves. */
+static void what_libfuzzer_cannot_run(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct instance_opts o = {.fuzzer = "libfuzzer", .target = &m};
+    static char self[PATH_MAX];
+    assert_int_equal(fuzzer_check(&o, &e), 0);
+    m.kind = TARGET_FILE;
+    assert_true(fuzzer_check(&o, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_ENV);
+    assert_non_null(strstr(e.msg, "main()"));
+    m.kind = TARGET_LIBFUZZER;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(n > 0); /* a program without libFuzzer */
+    m.family[FAMILY_LIBFUZZER].binary = self;
+    assert_true(fuzzer_check(&o, &e) < 0);
+    assert_non_null(strstr(e.msg, "--families libfuzzer"));
+    m.family[FAMILY_LIBFUZZER].binary = target;
 }
 
 static void a_missing_file_is_named(void **state)
@@ -509,7 +564,8 @@ static void the_start_corpus(void **state)
     static char bytes[(1 << 20) + 1];
     const struct input seeds[] = {{7, "seven", 5}, {8, "", 0}, {9, "nine", 4}},
                        large = {10, bytes, sizeof bytes};
-    for (const char *const *f = (const char *const[]){"aflpp", "honggfuzz", NULL}; *f; f++) {
+    for (const char *const *f = (const char *const[]){"aflpp", "honggfuzz", "libfuzzer", NULL}; *f;
+         f++) {
         struct live *lv = open_arm((struct instance_opts){.fuzzer = *f});
         assert_int_equal(lv->arm->prepare(lv, seeds, 3, NULL), 0);
         assert_string_equal(content("i/in/s000000000007"), "seven");
@@ -738,6 +794,8 @@ int main(void)
         T(further_instances_vary),
         T(the_environment_is_ours_but_for),
         T(honggfuzz_goes_on),
+        T(libfuzzer_is_the_target),
+        T(what_libfuzzer_cannot_run),
         T(a_missing_file_is_named),
         T(one_for_all_modes),
         T(a_diagnosis),

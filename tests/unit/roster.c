@@ -112,6 +112,9 @@ static void families_know_their_fuzzers(void **state)
     assert_int_equal(b.len, 0);
     fuzzer_list(FAMILY_CMPLOG, ", ", &b);
     assert_string_equal(b.p, "cmplog"); /* the second build that it needs */
+    buf_clear(&b);
+    fuzzer_list(FAMILY_LIBFUZZER, ", ", &b);
+    assert_string_equal(b.p, "libfuzzer");
     buf_free(&b);
 }
 

@@ -148,6 +148,23 @@ static void wrapper_maps_the_copy(void **state)
     family_kit_free(&k);
 }
 
+static void ccache_only_compiles(void **state)
+{
+    (void)state;
+    static const char *const lines[][4] = {{"-c", "x.c", NULL}, {"x.o", NULL}};
+    struct family_kit k;
+    struct wrapper_job job = {.ccache = "/bin/ccache"};
+    make_kit(&k, FAMILY_LAF);
+    for (size_t i = 0; i < 2; i++) {
+        struct strv out = {0};
+        assert_int_equal(wrapper_rewrite(&k, lines[i], false, &job, &out, NULL), 0);
+        assert_string_equal(out.v[0], i == 0 ? "/bin/ccache" : "cc");
+        assert_string_equal(out.v[1], i == 0 ? "cc" : "x.o");
+        strv_free(&out);
+    }
+    family_kit_free(&k);
+}
+
 static void family_lists(void **state)
 {
     (void)state;
@@ -402,6 +419,7 @@ int main(void)
         cmocka_unit_test(response_files_are_read),
         cmocka_unit_test(defaults_yield_to_the_user),
         cmocka_unit_test(wrapper_maps_the_copy),
+        cmocka_unit_test(ccache_only_compiles),
         cmocka_unit_test(family_lists),
         cmocka_unit_test(manifest_round_trip),
         cmocka_unit_test(arguments_fit_the_target),

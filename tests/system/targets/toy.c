@@ -7,7 +7,7 @@
  *     MARK + 8 hex digits + '.'          logged ("mark <digits>"), opens no edge of its own
  *     GATE + digit + 4 bytes whose hash is fixed per digit: one edge per digit
  *     first byte >= 0xf0                 logged ("crash <size> <hash>"), then a write to address 0
- *     BOOM + 2 bytes of fixed sum        aborts
+ *     BOOM + 2 bytes of fixed sum        logged likewise, then aborts
  *     HANG                               sleeps for ever; compared by its hash, so only who is given it has it
  *     else: records {type, length, bytes} */
 #include <fcntl.h>
@@ -75,11 +75,16 @@ static void gate(const uint8_t *p, size_t n)
     }
 }
 
-static void crash(const uint8_t *p, size_t n)
+static void tell_crash(const uint8_t *p, size_t n)
 {
     char line[64];
     snprintf(line, sizeof line, "crash %zu %016llx\n", n, (unsigned long long)fnv(p, n));
     tell(line);
+}
+
+static void crash(const uint8_t *p, size_t n)
+{
+    tell_crash(p, n);
     *(volatile int *)0 = 1;
 }
 
@@ -152,9 +157,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
         gate(p, n);
     else if (p[0] >= 0xf0 && !TOY_QUIET)
         crash(p, n);
-    else if (memcmp(p, "BOOM", 4) == 0 && n == 6 && p[4] * 256 + p[5] == 0x2a17)
+    else if (memcmp(p, "BOOM", 4) == 0 && n == 6 && p[4] * 256 + p[5] == 0x2a17) {
+        tell_crash(p, n); /* who solves comparisons finds it before it is given */
         abort();
-    else if (fnv(p, 4) == HANG)
+    } else if (fnv(p, 4) == HANG)
         for (;;)
             sleep(100);
     else

@@ -1,0 +1,113 @@
+/* lives: a target that ends or disturbs its process in every way, by the first byte of its input.  It says in the file
+ * CAROL_TEST_LOG what it did, once per process.  With -DLIVES_EMPTY it does not even survive the empty input. */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+static void (*volatile wild)(void) = (void (*)(void))0x1234;
+static volatile unsigned sink;
+
+static void tell(char what)
+{
+    static char told[256];
+    const char *path = getenv("CAROL_TEST_LOG");
+    int fd = path && !told[(uint8_t)what] ? open(path, O_WRONLY | O_APPEND | O_CREAT, 0644) : -1;
+    told[(uint8_t)what] = 1;
+    if (fd < 0)
+        return;
+    ssize_t n = write(fd, &what, 1);
+    (void)n;
+    close(fd);
+}
+
+__attribute__((noinline)) static unsigned recur(unsigned n)
+{
+    volatile char room[4096];
+    room[n % sizeof room] = (char)n;
+    return n == UINT32_MAX ? 0 : recur(n + 1) + (unsigned)room[0];
+}
+
+/* Over everything that is on the stack, the words of the command line too. */
+__attribute__((noinline)) static void smash(void)
+{
+    volatile char first = 0;
+    for (volatile char *at = &first;; at++)
+        *at = 'x';
+}
+
+static void make_child(void)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(5);
+    waitpid(pid, NULL, 0);
+}
+
+static void free_twice(void)
+{
+    char *volatile p = malloc(2000), *volatile q = p;
+    free(p);
+    free(q);
+}
+
+static void act(uint8_t what)
+{
+    switch (what) {
+    case 'A': tell('A'); abort();
+    case 'B': tell('B'); __builtin_trap();
+    case 'C':
+        tell('C');
+        sink += (unsigned)chdir("/");
+        break;
+    case 'D':
+        tell('D');
+        free_twice();
+        break;
+    case 'E': tell('E'); exit(3);
+    case 'F':
+        tell('F');
+        make_child();
+        break;
+    case 'G':
+        tell('G');
+        sink += malloc(8 << 20) != NULL;
+        break;
+    case 'H':
+        tell('H');
+        for (;;)
+            sink++;
+    case 'J':
+        tell('J');
+        wild();
+        break;
+    case 'O':
+        tell('O');
+        sink += (unsigned)open("/dev/null", O_RDONLY);
+        break;
+    case 'Q': tell('Q'); _exit(4);
+    case 'R':
+        tell('R');
+        sink += recur(0);
+        break;
+    case 'S':
+        tell('S');
+        smash();
+        break;
+    default: break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+#ifdef LIVES_EMPTY
+    if (!size)
+        abort();
+#endif
+    if (size > 2)
+        act(data[0]);
+    return 0;
+}
