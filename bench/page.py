@@ -17,6 +17,7 @@ import browser
 CAROL = sys.argv[1]
 INPUTS, OPENINGS = 100_000, 5
 SECONDS, BYTES = 2, 3_000_000
+FIGURES = "return document.querySelectorAll('#coverage svg.plot').length"
 LOADED = "const n = performance.getEntriesByType('navigation')[0]; return n.loadEventEnd / 1000"
 
 
@@ -52,6 +53,16 @@ def served(out):
     raise SystemExit("carol view prints no address")
 
 
+def first_opening(b, address):
+    """Seconds until it is open, and until the figures are there."""
+    began = time.monotonic()
+    b.open(address)
+    opened = time.monotonic() - began
+    while not b.run(FIGURES):
+        time.sleep(0.05)
+    return opened, time.monotonic() - began
+
+
 def openings(b, address):
     times = []
     for _ in range(OPENINGS):
@@ -71,21 +82,21 @@ def main():
     _, took = run("report", top / "day", "-o", top / "day.html")
     size = (top / "day.html").stat().st_size
     print(f"{turns} decisions, {inputs} inputs: a page of {size / 1e6:.2f} MB, written in {took:.1f} s")
-    p, address = served(top / "day")
     with browser.Browser() as b:
-        began = time.monotonic()
-        b.open(address)
-        print(f"served: opened for the first time in {time.monotonic() - began:.1f} s")
-        found = {"from a file": openings(b, (top / "day.html").as_uri()), "served": openings(b, address)}
+        found = {"from a file": openings(b, (top / "day.html").as_uri())}
+        p, address = served(top / "day")
+        first, whole = first_opening(b, address)
+        print(f"served: opened for the first time in {first:.1f} s, with all figures after {whole:.1f} s")
+        found["served"] = openings(b, address)
     p.terminate()
     p.wait()
     shutil.rmtree(top)
-    held = size < BYTES
+    held = size < BYTES and first < SECONDS
     for name, times in found.items():
         held = held and statistics.median(times) < SECONDS
         print(f"{name}: open after {', '.join(f'{t:.2f}' for t in times)} s")
     medians = {name: round(statistics.median(times), 2) for name, times in found.items()}
-    print(f"a day's page: {size / 1e6:.2f} MB (< 3); open after {medians['from a file']} s from a file, {medians['served']} s served (< 2)")
+    print(f"a day's page: {size / 1e6:.2f} MB (< 3); open after {medians['from a file']} s from a file, {medians['served']} s served, {first:.1f} s the first time (< 2)")
     return 0 if held else 1
 
 

@@ -125,7 +125,7 @@ static void campaign_text(const struct journal *j, const struct influence *f)
 static int explain_all(const struct args *a, const struct journal *j, struct err *e)
 {
     struct influence f;
-    int rc = explain_campaign(&f, j->store, &j->fold, e);
+    int rc = explain_campaign(&f, j->store, &j->fold, 0, e);
     if (rc == 0 && a->json)
         dump(influence_json(j, &f));
     else if (rc == 0)

@@ -108,6 +108,7 @@ static int view(const struct args *a, struct err *e)
                                            .dir = a->out,
                                            .address = a->web,
                                            .token_file = a->token,
+                                           .soon = true,
                                            .status = look,
                                            .arg = &k},
                         e);

@@ -124,14 +124,15 @@ static void ask(void *arg, const struct replay_step *step)
 }
 
 int explain_campaign(struct influence *f, struct store *s, const struct fold_settings *st,
-                     struct err *e)
+                     int64_t until_ns, struct err *e)
 {
     const struct sched_ops *ops = sched_find(st->scheduler);
     *f = (struct influence){0};
     if (ops) /* else the replay says so */
         f->predicts = ops->predicts;
     struct replay r;
-    int rc = replay_journal(&r, s, st, &(struct replay_how){.decided = ask, .arg = f}, e);
+    int rc = replay_journal(
+        &r, s, st, &(struct replay_how){.until_ns = until_ns, .decided = ask, .arg = f}, e);
     if (rc == 0)
         f->signals = sched_reads_signals(r.fold.sched);
     replay_free(&r);

@@ -2,7 +2,7 @@
  *
  *     explain_turn(&x, store, 417, &e);              // one decision, as it was logged
  *     explain_why(ops, &x.d, arms, &words);
- *     explain_campaign(&f, store, &settings, &e);    // a replay with questions in between
+ *     explain_campaign(&f, store, &settings, 0, &e); // a replay with questions in between
  *
  * Influence of a signal (the paper's): the share of decisions whose choice is another one when that signal
  * is replaced by its mean for every fuzzer and everything else, the draw too, stays as it was.  Turns of
@@ -51,7 +51,9 @@ double influence_chosen(const struct influence *f, int arm);
 /* Signals by influence, the strongest first, ties in the order of METHOD §7. */
 void influence_order(const struct influence *f, int order[SIGNAL_COUNT]);
 
+/* until_ns: as for a replay. */
 CAROL_MUST_CHECK int explain_campaign(struct influence *f, struct store *s,
-                                      const struct fold_settings *st, struct err *e);
+                                      const struct fold_settings *st, int64_t until_ns,
+                                      struct err *e);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct call {
     uint32_t round;
@@ -259,6 +260,13 @@ static int fold_round0(struct walk *w, struct err *e)
     return rc;
 }
 
+static bool is_late(const struct walk *w)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return w->how.until_ns && (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec > w->how.until_ns;
+}
+
 static int decide_all(struct walk *w, struct err *e)
 {
     struct store_turns *turns;
@@ -266,7 +274,8 @@ static int decide_all(struct walk *w, struct err *e)
     struct store_blob decision;
     int rc = store_turns_open(&turns, w->s, TURNS_BY_ID, 0, e);
     while (rc == 0 && (rc = store_turns_next(turns, &row, &decision, e)) > 0)
-        rc = decide_again(w, &row, &decision, e);
+        rc = is_late(w) ? err_set(e, -ETIME, "a replay of the campaign takes too long")
+                        : decide_again(w, &row, &decision, e);
     store_turns_close(turns);
     return rc;
 }

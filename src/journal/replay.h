@@ -47,7 +47,8 @@ struct replay_step {
 };
 
 struct replay_how {
-    bool other; /* not the scheduler of the journal: choices are compared, no other numbers */
+    bool other;       /* not the scheduler of the journal: choices are compared, no other numbers */
+    int64_t until_ns; /* CLOCK_MONOTONIC: later it ends with -ETIME; 0: it takes what it takes */
     void (*decided)(void *arg, const struct replay_step *step); /* NULL: nobody watches */
     void *arg;
 };

@@ -5,6 +5,7 @@
 #include "base/die.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,11 +223,30 @@ static void rows(const struct chosen *c, struct buf *out)
     buf_str(out, "</ol>\n");
 }
 
+int report_edge(const struct report *r, int64_t edge, struct buf *out, struct err *e)
+{
+    const struct data_step *chain[CHAIN], *s = NULL;
+    struct chosen c = {.r = r};
+    size_t n = 0;
+    if (edge >= 0 && edge < r->n_edges && r->edges[edge].covered)
+        s = data_step(r, r->edges[edge].seed);
+    if (!s)
+        return err_set(e, -ENOENT, "there is no lineage of edge %lld", (long long)edge);
+    for (; s && n < CHAIN; s = data_step(r, s->parent))
+        chain[n++] = s;
+    list_firsts(&c);
+    while (n)
+        row(&c, chain[--n], out);
+    free(c.firsts);
+    return 0;
+}
+
 void lineage_write(const struct report *r, struct buf *out)
 {
     size_t turns = r->n_turns < DATA_WHYS ? r->n_turns : DATA_WHYS;
     struct chosen c = {.r = r, .most = ROWS + DATA_WHYS - turns};
-    part_begin(r, "lineage", out);
+    if (!part_begin(r, "lineage", out))
+        return;
     if (!r->n_steps && !r->n_crashes) {
         buf_str(out, "<p class=\"none\">No input has been measured yet.</p>\n");
         part_end(out);

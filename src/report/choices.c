@@ -132,7 +132,8 @@ static void draw_predictions(const struct report *r, const struct pairs *v, stru
 void predictions_write(const struct report *r, struct buf *out)
 {
     struct pairs v;
-    part_begin(r, "predictions", out);
+    if (!part_begin(r, "predictions", out))
+        return;
     if (!r->j.ops || !r->j.ops->predicts) {
         html(out,
              "<p class=\"none\">The scheduler %s predicts nothing: there is nothing to "
@@ -181,7 +182,8 @@ void exploration_write(const struct report *r, struct buf *out)
 {
     static struct part_bins b;
     size_t explored = 0, warmup = 0, all = 0;
-    part_begin(r, "exploration", out);
+    if (!part_begin(r, "exploration", out))
+        return;
     if (!r->j.ops || !r->j.ops->predicts) {
         html(out,
              "<p class=\"none\">The scheduler %s predicts nothing, so no choice goes against a "

@@ -353,5 +353,6 @@ int data_read(struct report *r, struct store *s, int max_turns, struct err *e)
     if (rc >= 0)
         rc = lineage_update(r, s, e);
     look_at_slots(r);
+    r->whole = r->whole || (rc >= 0 && !more);
     return rc < 0 ? rc : more;
 }

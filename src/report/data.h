@@ -113,6 +113,7 @@ struct report {
     } now[GAUGE_SLOTS];
     struct decision *full[DATA_FULL]; /* of turn t at t % DATA_FULL */
     uint32_t round;                   /* turns up to this one are folded in */
+    bool whole;                       /* all that the record had was read at least once */
     bool seeds_in;                    /* so are the initial seeds */
     struct data_gain *gains;          /* in order of completion */
     size_t n_gains, cap_gains;

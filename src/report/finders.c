@@ -88,14 +88,22 @@ static void table(const struct report *r, const struct sums *s, struct buf *out)
 #define NAME 110
 #define STEP 25
 
+/* "999", "1.2k", "15k": as wide as a column. */
+static const char *in_brief(uint32_t n, char out[32])
+{
+    snprintf(out, 32, n < 1000 ? "%.0f" : n < 9950 ? "%.1fk" : "%.0fk", n < 1000 ? n : n / 1e3);
+    return out;
+}
+
 static void set_column(const struct report *r, const struct set *x, double at, uint32_t most,
                        struct buf *out)
 {
     double height = (BARS - 18) * (double)x->n / (double)most;
     int top = -1, bottom = -1;
-    char count[32];
+    char count[32], brief[32];
+    html(out, "<g><title>%s</title>\n", html_count(x->n, count));
     svg_rect(out, at - 8, BARS - height, 16, height, "setbar");
-    svg_text(out, at, BARS - height - 4, "middle", "tick", html_count(x->n, count));
+    svg_text(out, at, BARS - height - 4, "middle", "tick", in_brief(x->n, brief));
     for (int a = 0; a < r->n_arms; a++) {
         bool in = x->who >> a & 1;
         if (in) {
@@ -107,6 +115,7 @@ static void set_column(const struct report *r, const struct set *x, double at, u
     }
     if (bottom > top)
         svg_line(out, at, BARS + ROW * (top + 0.8), at, BARS + ROW * (bottom + 0.8), "join");
+    buf_str(out, "</g>\n");
 }
 
 static void set_view(const struct report *r, const struct sums *s, struct buf *out)
@@ -135,7 +144,8 @@ void finders_write(const struct report *r, struct buf *out)
 {
     struct sums s;
     char found[32], one[32], several[32];
-    part_begin(r, "finders", out);
+    if (!part_begin(r, "finders", out))
+        return;
     sum_up(r, &s);
     if (!s.found) {
         buf_str(out,
@@ -182,7 +192,8 @@ static void matrix_row(const struct report *r, int b, uint64_t most, struct buf 
 void imports_write(const struct report *r, struct buf *out)
 {
     uint64_t most = most_built(r);
-    part_begin(r, "imports", out);
+    if (!part_begin(r, "imports", out))
+        return;
     if (!part_empty(r, out)) {
         buf_str(out, "<p>How many inputs of the fuzzer on the left were made from an input of the "
                      "one above. "

@@ -302,6 +302,16 @@ static void fuzzers(const struct report *r, struct buf *out)
     buf_str(out, "</tbody></table></div>\n");
 }
 
+/* Numbers and defects are known; what takes the turns and inputs is not. */
+static void reading(const struct report *r, struct buf *out)
+{
+    char have[32], all[32];
+    html(out,
+         "<p class=\"note\">The record is being read: %s of %s turns so far. The figures follow by "
+         "themselves.</p>\n",
+         html_count((double)r->n_turns, have), html_count((double)r->decisions, all));
+}
+
 void glance_write(const struct report *r, struct buf *out)
 {
     part_begin(r, "glance", out);
@@ -311,8 +321,12 @@ void glance_write(const struct report *r, struct buf *out)
         buf_str(out, "<p class=\"note\">Simulated: no fuzzer and no target ran.</p>\n");
     numbers(r, out);
     worst(r, out);
-    slots_now(r, out);
-    plateau(r, out);
+    if (r->whole) {
+        slots_now(r, out);
+        plateau(r, out);
+    } else {
+        reading(r, out);
+    }
     fuzzers(r, out);
     part_end(out);
 }

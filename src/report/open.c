@@ -4,9 +4,11 @@
 #include "base/die.h"
 #include "base/str.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Takes the key. */
 static int read_fact(struct report *r, struct store *s, enum fact_kind kind, char *key,
@@ -47,6 +49,11 @@ int report_refresh(struct report *r, int max_turns, struct err *e)
     return rc;
 }
 
+bool report_is_whole(const struct report *r)
+{
+    return r->whole;
+}
+
 const struct status *report_status(const struct report *r)
 {
     return &r->st;
@@ -84,29 +91,45 @@ int report_begin(struct report **out, const char *dir, struct err *e)
     return rc < 0 ? rc : 0;
 }
 
-/* A replay with questions; where the build is gone the page goes without. */
-static void ask_influence(struct report *r)
+static int64_t now_ns(void)
 {
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* A replay with questions; where the build is gone, or it takes longer than that (0: no limit), the page goes without. */
+static void ask_influence(struct report *r, int64_t within_ns)
+{
+    int64_t until = within_ns ? now_ns() + within_ns : 0;
     struct journal j;
     struct err e = {0};
     int rc = journal_open(&j, r->dir, true, &e);
     if (rc == 0 && !j.ops)
         rc = err_usage(&e, "this carol has no scheduler %s", j.o.scheduler);
     if (rc == 0)
-        rc = explain_campaign(&r->influence, j.store, &j.fold, &e);
+        rc = explain_campaign(&r->influence, j.store, &j.fold, until, &e);
     r->has_influence = rc == 0;
     r->asked_turns = r->n_turns;
     if (rc < 0)
+        r->influence = (struct influence){0};
+    if (rc == -ETIME)
+        snprintf(
+            r->no_influence, sizeof r->no_influence,
+            "it takes a replay of the campaign, which was given up after %.0f s; 'carol explain "
+            "%.300s' has it",
+            (double)within_ns / 1e9, r->dir);
+    else if (rc < 0)
         snprintf(r->no_influence, sizeof r->no_influence, "%.500s", e.msg);
     journal_close(&j);
 }
 
-bool report_ask(struct report *r)
+bool report_ask(struct report *r, int64_t within_ns)
 {
     bool rests = strcmp(r->st.state, "running") != 0;
     if (r->n_turns == r->asked_turns || (!rests && r->n_turns * 2 < r->asked_turns * 3))
         return false;
-    ask_influence(r);
+    ask_influence(r, within_ns);
     return true;
 }
 
@@ -117,7 +140,7 @@ int report_open(struct report **out, const char *dir, struct err *e)
         rc = 0;
     if (rc < 0)
         return rc;
-    ask_influence(*out);
+    ask_influence(*out, 0);
     return 0;
 }
 

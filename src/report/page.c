@@ -9,19 +9,19 @@
 #include <string.h>
 
 const struct report_section report_sections[] = {
-    {"glance", "At a glance", glance_write, "Glance"},
-    {"coverage", "Coverage over time", coverage_write, "Coverage"},
-    {"shares", "Shares and rewards", shares_write, "Shares"},
-    {"finders", "Who found what", finders_write, "Who found what"},
-    {"imports", "Who built on whom", imports_write, "Who built on whom"},
-    {"defects", "Defects", defects_write, "Defects"},
-    {"lineage", "Lineage", lineage_write, "Lineage"},
-    {"exploration", "Exploration and exploitation", exploration_write, "Exploration"},
-    {"predictions", "Predictions and outcomes", predictions_write, "Predictions"},
-    {"signals", "Context signals", signals_write, "Signals"},
-    {"turns", "Every decision", turns_write, "Decisions"},
-    {"settings", "Settings and accounts", settings_write, "Settings"},
-    {NULL, NULL, NULL, NULL},
+    {"glance", "At a glance", glance_write, "Glance", true},
+    {"coverage", "Coverage over time", coverage_write, "Coverage", false},
+    {"shares", "Shares and rewards", shares_write, "Shares", false},
+    {"finders", "Who found what", finders_write, "Who found what", false},
+    {"imports", "Who built on whom", imports_write, "Who built on whom", false},
+    {"defects", "Defects", defects_write, "Defects", true},
+    {"lineage", "Lineage", lineage_write, "Lineage", false},
+    {"exploration", "Exploration and exploitation", exploration_write, "Exploration", false},
+    {"predictions", "Predictions and outcomes", predictions_write, "Predictions", false},
+    {"signals", "Context signals", signals_write, "Signals", false},
+    {"turns", "Every decision", turns_write, "Decisions", false},
+    {"settings", "Settings and accounts", settings_write, "Settings", true},
+    {NULL, NULL, NULL, NULL, false},
 };
 
 extern const char report_css_data[], report_js_data[];

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void part_begin(const struct report *r, const char *id, struct buf *out)
+bool part_begin(const struct report *r, const char *id, struct buf *out)
 {
     const struct report_section *s = report_sections;
     while (s->id && strcmp(s->id, id) != 0)
@@ -13,6 +13,11 @@ void part_begin(const struct report *r, const char *id, struct buf *out)
     html(out,
          "<section id=\"%s%s\" aria-labelledby=\"%s%s-title\">\n<h2 id=\"%s%s-title\">%s</h2>\n",
          r->prefix, id, r->prefix, id, r->prefix, id, s->id ? s->title : id);
+    if (r->whole || s->early)
+        return true;
+    buf_str(out, "<p class=\"none\">The record is being read; this follows by itself.</p>\n");
+    part_end(out);
+    return false;
 }
 
 void part_end(struct buf *out)

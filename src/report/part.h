@@ -8,8 +8,9 @@
 #include "report/html.h"
 #include "report/svg.h"
 
-/* <section id="..."> with its heading from report_sections; part_end closes it. */
-void part_begin(const struct report *r, const char *id, struct buf *out);
+/* <section id="..."> with its heading from report_sections; part_end closes it.  False: the record is not read yet, which is
+ * said, and the section is closed. */
+bool part_begin(const struct report *r, const char *id, struct buf *out);
 void part_end(struct buf *out);
 /* True when no turn was completed, which is said. */
 bool part_empty(const struct report *r, struct buf *out);

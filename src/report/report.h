@@ -22,7 +22,8 @@
  *   - an event `state` has the word of the state as its data (running, ended, interrupted), sent when it changes; the
  *     script shows when the connection is lost;
  *   - "turn/N" beside the page answers with report_turn, an HTML fragment; the script asks for it when a turn is
- *     opened of which the page has only the outline.  404 is shown as the command that explains the turn. */
+ *     opened of which the page has only the outline.  404 is shown as the command that explains the turn;
+ *   - "edge/N" answers with report_edge, when an edge is asked for whose lineage the page leaves out. */
 #ifndef CAROL_REPORT_REPORT_H
 #define CAROL_REPORT_REPORT_H
 
@@ -47,8 +48,11 @@ CAROL_MUST_CHECK int report_begin(struct report **out, const char *dir, struct e
  * up to date.  After a failure r has a part of it, and the next call goes on. */
 CAROL_MUST_CHECK int report_refresh(struct report *r, int max_turns, struct err *e);
 /* Asks which signals moved the choices, which takes a replay of the campaign: once it has grown by half since it was
- * asked last, or has ended, so that all the replays of a growing campaign cost as much as three of the whole.  True: it was asked. */
-bool report_ask(struct report *r);
+ * asked last, or has ended, so that all the replays of a growing campaign cost as much as three of the whole.  One that takes
+ * longer than that is given up, and the page says so.  True: it was asked. */
+bool report_ask(struct report *r, int64_t within_ns);
+/* Has all of the record been read at least once?  Until then the sections that need it say that it is being read. */
+bool report_is_whole(const struct report *r);
 void report_close(struct report *r);
 
 /* The state as of the last refresh: what `carol status` says. */
@@ -70,11 +74,17 @@ struct report_section {
     const char *title; /* its heading */
     void (*write)(const struct report *r, struct buf *out);
     const char *brief; /* in the navigation */
+    bool early;        /* it has something to show before the whole record is read */
 };
 extern const struct report_section report_sections[];
 
 /* Decision number turn as `carol explain` has it, as an HTML fragment without a heading.  -ENOENT: there is none. */
 CAROL_MUST_CHECK int report_turn(const struct report *r, int64_t turn, struct buf *out,
+                                 struct err *e);
+
+/* The inputs that led to the first cover of that edge, as rows of the section of lineages: those that the page leaves out, too.
+ * -ENOENT: there is none. */
+CAROL_MUST_CHECK int report_edge(const struct report *r, int64_t edge, struct buf *out,
                                  struct err *e);
 
 /* The style sheet and the script, as they are in src/report/.  No NUL at the end. */

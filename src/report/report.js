@@ -197,14 +197,28 @@
       edge.value = "";
       showChain(section, select.value ? document.getElementById(select.value) : null);
     });
-    edge.addEventListener("input", () => {
-      select.value = "";
-      const row = edge.value === "" ? null : Array.from(list.children).find((item) => has(item.dataset.edges || "", Number(edge.value)));
-      showChain(section, row || null);
-      if (edge.value === "") return;
-      const who = whose(Number(edge.value));
-      if (!row) output.textContent = "no input here covered edge " + edge.value + " first";
+    const showEdge = (number, who) => {
+      const row = Array.from(list.children).find((item) => has(item.dataset.edges || "", number)) || null;
+      showChain(section, row);
+      if (!row) output.textContent = who.length ? "its lineage is left out here" : "no input here covered edge " + number + " first";
       if (who.length) output.textContent += "; " + who.join(", ") + (who.length === 1 ? " has" : " have") + " inputs with it";
+      return row;
+    };
+    /* on the served page also those that are left out */
+    const fetchEdge = (number, who) => fetch("edge/" + number).then((answer) => (answer.ok ? answer.text() : Promise.reject(answer.status))).then((text) => {
+      const parsed = document.createElement("template");
+      parsed.innerHTML = text;
+      for (const row of Array.from(parsed.content.children)) {
+        row.hidden = true;
+        if (!document.getElementById(row.id)) list.append(row);
+      }
+      if (edge.value === String(number)) showEdge(number, who);
+    }).catch(() => {});
+    edge.addEventListener("input", () => {
+      const number = Number(edge.value), who = edge.value === "" ? [] : whose(number);
+      select.value = "";
+      if (edge.value === "") showChain(section, null);
+      else if (!showEdge(number, who) && live && who.length) fetchEdge(number, who);
     });
     pick.addEventListener("reset", () => setTimeout(() => showChain(section, null)));
     pick.addEventListener("submit", (event) => event.preventDefault());
@@ -277,9 +291,10 @@
   setUp(document);
   if (live && window.EventSource) {
     const source = new EventSource("events");
-    source.addEventListener("open", () => say("live"));
+    const sayState = (state) => say(state === "running" ? "live" : state);
+    source.addEventListener("open", () => sayState(document.querySelector("#glance .word").textContent));
     source.addEventListener("section", (event) => renew(event.data));
-    source.addEventListener("state", (event) => say(event.data === "running" ? "live" : event.data));
+    source.addEventListener("state", (event) => sayState(event.data));
     source.addEventListener("error", () => say("connection lost; what is shown is the last that came", true));
   }
 })();

@@ -91,7 +91,8 @@ static void say_influence(const struct report *r, struct buf *out)
 void signals_write(const struct report *r, struct buf *out)
 {
     int order[SIGNAL_COUNT];
-    part_begin(r, "signals", out);
+    if (!part_begin(r, "signals", out))
+        return;
     if (!r->n_samples) {
         buf_str(out, "<p class=\"none\">No decision has been made yet.</p>\n");
         part_end(out);

@@ -116,7 +116,8 @@ void coverage_write(const struct report *r, struct buf *out)
 {
     const struct tally *t = &r->st.tally;
     struct plot p;
-    part_begin(r, "coverage", out);
+    if (!part_begin(r, "coverage", out))
+        return;
     if (!part_empty(r, out)) {
         double end = part_end_s(r), gained = t->edges - t->seed_edges;
         double low = fmax(0, t->seed_edges - fmax(1, 0.06 * gained));
@@ -211,7 +212,8 @@ static void reward_lines(const struct report *r, const struct part_bins *b, stru
 void shares_write(const struct report *r, struct buf *out)
 {
     static struct part_bins b;
-    part_begin(r, "shares", out);
+    if (!part_begin(r, "shares", out))
+        return;
     if (!part_empty(r, out)) {
         part_bins(r, &b);
         part_legend(r, out);

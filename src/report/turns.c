@@ -173,7 +173,8 @@ static void block(const struct report *r, size_t from, size_t to, bool open, str
 
 void turns_write(const struct report *r, struct buf *out)
 {
-    part_begin(r, "turns", out);
+    if (!part_begin(r, "turns", out))
+        return;
     if (!r->n_turns) {
         buf_str(out, "<p class=\"none\">No decision has been made yet.</p>\n");
         part_end(out);

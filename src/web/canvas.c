@@ -13,6 +13,8 @@
 #define REST_MIN_NS (3 * NS_PER_S)
 #define SETTLED_NS (30 * NS_PER_S) /* from getting the page to asking for events */
 #define LINGER_NS (60 * NS_PER_S)  /* after the last viewer, before the artist goes home */
+#define BARE                                                                                       \
+    1 /* the version of a page that lacks what a record not read yet will bring: older than any item */
 
 static void ask_next(struct web *w);
 
@@ -86,14 +88,15 @@ static void turn_over(struct web *w)
 void canvas_served(struct web *w)
 {
     turn_over(w);
-    if (!w->served[0])
+    if (!w->served[0] || w->page_version < w->served[0])
         w->served[0] = w->page_version;
 }
 
 uint64_t canvas_settled(struct web *w)
 {
     turn_over(w);
-    return w->served[1] ? w->served[1] : w->served[0];
+    uint64_t before = w->served[1], now = w->served[0];
+    return before && (!now || before < now) ? before : now;
 }
 
 void canvas_state(struct web *w, const char *state)
@@ -112,10 +115,10 @@ void canvas_forget(struct web *w, struct request *r)
 }
 
 /* It goes on in request_serve.  why: there is no answer. */
-static void answer(struct web *w, struct request *r, struct MHD_Response *turn, const char *why)
+static void answer(struct web *w, struct request *r, struct MHD_Response *part, const char *why)
 {
     canvas_forget(w, r);
-    r->answer = turn;
+    r->answer = part;
     if (why)
         snprintf(r->why, sizeof r->why, "%s", why);
     r->answered = true;
@@ -126,16 +129,16 @@ static void answer(struct web *w, struct request *r, struct MHD_Response *turn, 
     }
 }
 
-/* Everybody who waits for the turn that was asked for; NULL: there is none. */
-static void answer_turn(struct web *w, const char *data, size_t size)
+/* Everybody who waits for the turn or edge that was asked for; NULL: there is none. */
+static void answer_part(struct web *w, const char *data, size_t size)
 {
     w->asked_found = true;
     for (struct request *r = w->waiting, *next; r; r = next) {
         next = r->next;
-        if (r->wants != WANTS_TURN || r->turn != w->asked_turn)
+        if (r->wants != w->asked_for || r->number != w->asked_number)
             continue;
         answer(w, r, data ? response_new(xmemdup(data, size), size, RESPONSE_HTML) : NULL,
-               data ? NULL : "there is no such turn");
+               data ? NULL : "there is no such turn or edge");
     }
 }
 
@@ -170,7 +173,7 @@ static const struct request *first_who(const struct web *w, enum wants wants)
 /* --- the artist ------------------------------------------------------------------------------------- */
 static bool rested(const struct web *w)
 {
-    return !w->drawn_ns || loop_now(w->loop) - w->drawn_ns >= w->rest_ns;
+    return w->more || !w->drawn_ns || loop_now(w->loop) - w->drawn_ns >= w->rest_ns;
 }
 
 static void on_piece(void *arg, const char *kind, const char *name, const char *data, size_t size)
@@ -184,11 +187,13 @@ static void on_piece(void *arg, const char *kind, const char *name, const char *
         if (w->page)
             MHD_destroy_response(w->page);
         w->page = response_new(xmemdup(data, size), size, RESPONSE_HTML);
-        w->page_version = w->version;
+        w->page_version = w->more ? BARE : w->version;
+    } else if (strcmp(kind, "more") == 0) {
+        w->more = true;
     } else if (strcmp(kind, "status") == 0) {
         answer_status(w, data, size);
-    } else if (strcmp(kind, "turn") == 0) {
-        answer_turn(w, data, size);
+    } else if (strcmp(kind, "part") == 0) {
+        answer_part(w, data, size);
     }
 }
 
@@ -222,43 +227,60 @@ static void on_done(void *arg, int64_t cpu_ns, const char *why)
         viewers_wake(w);
     } else if (asked == ASKED_PAGE && w->page) {
         answer_page(w);
-    } else if (asked == ASKED_TURN && !w->asked_found) {
-        answer_turn(w, NULL, 0);
+    } else if (asked == ASKED_PART && !w->asked_found) {
+        answer_part(w, NULL, 0);
     }
     ask_next(w);
 }
 
-static void ask_turn(struct web *w, int64_t turn)
+static void ask_part(struct web *w, const struct request *r)
 {
-    char *question = str_fmt("turn %lld", (long long)turn);
-    w->asked = ASKED_TURN;
-    w->asked_turn = turn;
+    char *question =
+        str_fmt("%s %lld", r->wants == WANTS_TURN ? "turn" : "edge", (long long)r->number);
+    w->asked = ASKED_PART;
+    w->asked_for = r->wants;
+    w->asked_number = r->number;
     w->asked_found = false;
     artist_ask(w->artist, question);
     free(question);
 }
 
-/* The state first, which takes a moment; then news, the page that shows them, and turns. */
+/* Whoever waits for the page does not wait for a replay. */
+static void ask_draw(struct web *w, bool page)
+{
+    w->asked = ASKED_DRAW;
+    w->more = false;
+    artist_ask(w->artist, w->n_viewers && !page ? "renew" : "draw");
+}
+
+static void ask_page(struct web *w)
+{
+    w->asked = ASKED_PAGE;
+    artist_ask(w->artist, "page");
+}
+
+/* The state first, which takes a moment; then news, the page that shows them, turns and edges.  While the record is being read there is
+ * no news: whoever wants the page gets what there is of it, and the rest as events. */
 static void ask_next(struct web *w)
 {
     if (w->closing || artist_busy(w->artist))
         return;
     bool page = first_who(w, WANTS_PAGE) != NULL;
-    const struct request *turn = first_who(w, WANTS_TURN);
+    const struct request *turn = first_who(w, WANTS_TURN), *edge = first_who(w, WANTS_EDGE);
     if (first_who(w, WANTS_STATUS)) {
         w->asked = ASKED_STATUS;
         artist_ask(w->artist, "status");
-    } else if (rested(w) && (w->n_viewers || page)) {
-        w->asked = ASKED_DRAW;
-        artist_ask(w->artist, "draw");
+    } else if (page && w->more) {
+        ask_page(w);
+    } else if (rested(w) && (w->n_viewers || w->more || page)) {
+        ask_draw(w, page);
     } else if (page && w->page && w->page_version == w->version) {
         answer_page(w);
         ask_next(w);
     } else if (page) {
-        w->asked = ASKED_PAGE;
-        artist_ask(w->artist, "page");
-    } else if (turn) {
-        ask_turn(w, turn->turn);
+        ask_page(w);
+    } else if (turn || edge) {
+        ask_part(w, turn ? turn : edge);
     }
 }
 
@@ -299,6 +321,15 @@ void canvas_open(struct web *w)
     static const struct artist_ops ops = {.piece = on_piece, .done = on_done};
     w->artist = artist_new(w->loop, w->o.dir, &ops, w);
     w->rest_ns = REST_MIN_NS;
+    w->version = BARE;
+}
+
+void canvas_prepare(struct web *w)
+{
+    w->more = true;
+    w->looked_ns = loop_now(w->loop);
+    web_tick_on(w);
+    ask_next(w);
 }
 
 void canvas_close_requests(struct web *w)

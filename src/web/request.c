@@ -104,35 +104,35 @@ static enum MHD_Result send_on(struct web *w, struct MHD_Connection *c)
 /* What the artist had to draw first. */
 static enum MHD_Result send_drawn(struct web *w, struct request *r)
 {
-    struct MHD_Response *turn = r->answer;
-    bool missing = r->wants == WANTS_TURN && !turn;
+    struct MHD_Response *part = r->answer;
+    bool missing = strstr(r->why, "no such turn");
     r->answer = NULL;
     if (r->why[0] || (r->wants == WANTS_PAGE && !w->page))
         return send_error(r->connection,
-                          missing && strstr(r->why, "no such turn") ? MHD_HTTP_NOT_FOUND
-                                                                    : MHD_HTTP_SERVICE_UNAVAILABLE,
+                          missing ? MHD_HTTP_NOT_FOUND : MHD_HTTP_SERVICE_UNAVAILABLE,
                           r->why[0] ? r->why : "the page is not drawn yet");
     if (r->wants == WANTS_PAGE) {
         canvas_served(w);
         return MHD_queue_response(r->connection, MHD_HTTP_OK, w->page);
     }
-    return send_once(r->connection, MHD_HTTP_OK, turn);
+    return send_once(r->connection, MHD_HTTP_OK, part);
 }
 
-static enum MHD_Result wait_for(struct web *w, struct request *r, enum wants wants, int64_t turn)
+static enum MHD_Result wait_for(struct web *w, struct request *r, enum wants wants, int64_t number)
 {
     r->wants = wants;
-    r->turn = turn;
+    r->number = number;
     client_limit(client_of(r->connection), WAIT_NS);
     return canvas_wants(w, r) ? send_drawn(w, r) : MHD_YES;
 }
 
-static enum MHD_Result send_turn(struct web *w, struct request *r, const char *number)
+static enum MHD_Result send_part(struct web *w, struct request *r, enum wants wants,
+                                 const char *text)
 {
-    uint64_t turn;
-    if (str_to_u64(number, "turn", 1, INT64_MAX, &turn, NULL) < 0)
-        return send_error(r->connection, MHD_HTTP_NOT_FOUND, "a turn is a number from 1 on");
-    return wait_for(w, r, WANTS_TURN, (int64_t)turn);
+    uint64_t number;
+    if (str_to_u64(text, "number", 0, INT64_MAX, &number, NULL) < 0)
+        return send_error(r->connection, MHD_HTTP_NOT_FOUND, "a turn or an edge is a number");
+    return wait_for(w, r, wants, (int64_t)number);
 }
 
 static enum MHD_Result route(struct web *w, struct request *r, const char *path)
@@ -151,7 +151,9 @@ static enum MHD_Result route(struct web *w, struct request *r, const char *path)
     if (strcmp(path, "metrics") == 0)
         return send_numbers(w, c, metrics_prometheus, "text/plain; version=0.0.4; charset=utf-8");
     if (str_starts(path, "turn/"))
-        return send_turn(w, r, path + strlen("turn/"));
+        return send_part(w, r, WANTS_TURN, path + strlen("turn/"));
+    if (str_starts(path, "edge/"))
+        return send_part(w, r, WANTS_EDGE, path + strlen("edge/"));
     if (strcmp(path, "events") != 0)
         return send_error(c, MHD_HTTP_NOT_FOUND, "there is nothing of that name here");
     return w->n_viewers < WEB_VIEWERS

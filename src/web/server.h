@@ -21,12 +21,12 @@ struct client {
 };
 
 /* One request that waits for the artist, then its answer. */
-enum wants { WANTS_NOTHING = 0, WANTS_PAGE, WANTS_STATUS, WANTS_TURN };
+enum wants { WANTS_NOTHING = 0, WANTS_PAGE, WANTS_STATUS, WANTS_TURN, WANTS_EDGE };
 struct request {
     struct web *w;
     struct MHD_Connection *connection;
     enum wants wants;
-    int64_t turn;
+    int64_t number; /* of the turn or edge */
     bool suspended, answered;
     struct MHD_Response *answer; /* the page is that of the server */
     char why[128];               /* there is none; empty: there is */
@@ -86,8 +86,9 @@ struct web {
 
     /* canvas.c */
     struct artist *artist;
-    enum { ASKED_NOTHING = 0, ASKED_DRAW, ASKED_PAGE, ASKED_STATUS, ASKED_TURN } asked;
-    int64_t asked_turn;
+    enum { ASKED_NOTHING = 0, ASKED_DRAW, ASKED_PAGE, ASKED_STATUS, ASKED_PART } asked;
+    enum wants asked_for; /* which part: of a turn or an edge, */
+    int64_t asked_number;
     bool asked_found;
     struct request *waiting; /* in the order they came */
     struct item item[ITEMS_MAX];
@@ -95,6 +96,7 @@ struct web {
     uint64_t version;
     struct MHD_Response *page;
     uint64_t page_version;
+    bool more;        /* the artist has not read the whole record yet */
     int64_t drawn_ns; /* when it was drawn last; 0: never */
     int64_t rest_ns;  /* how long to leave it at that */
     /* the oldest version of the page that was served in this half minute, and in the one before */
@@ -145,6 +147,7 @@ void event_drop(struct event *ev);
 
 /* canvas.c */
 void canvas_open(struct web *w);
+void canvas_prepare(struct web *w);        /* somebody will look soon */
 void canvas_close_requests(struct web *w); /* those that wait are answered: it is closed */
 void canvas_close(struct web *w);
 bool canvas_tick(struct web *w); /* false: nothing is left to look after */

@@ -171,11 +171,14 @@ int web_open(struct web **out, const struct web_opts *o, struct err *e)
         w->own_name[0] = '\0';
     canvas_open(w);
     int rc = begin(w, e);
-    if (rc < 0)
+    if (rc < 0) {
         web_close(w, NULL);
-    else
-        *out = w;
-    return rc;
+        return rc;
+    }
+    if (o->soon)
+        canvas_prepare(w);
+    *out = w;
+    return 0;
 }
 
 const char *web_url(const struct web *w)

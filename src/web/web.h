@@ -11,13 +11,15 @@
  *     (nothing)               the page (report/report.h), with report.css and report.js beside it
  *     events                  server-sent events: `section`, `state`; a comment now and then
  *     turn/N                  decision N explained, a fragment of the page
+ *     edge/N                  the inputs that led to edge N, a fragment of the page
  *     api/status              the bytes of `carol status --json`
  *     metrics                 the same numbers for Prometheus
  *
  * It does not hold up its loop: only .status is called on it, and costs what its owner makes it cost (`carol fuzz` copies
  * what it has in memory, `carol view` reads what is new in the record).  The page is drawn by a process of its own (web/artist.h), only while somebody looks, once for
  * all who look, and so rarely that it takes no more than WEB_SHARE of the machine; a section is sent again only when
- * it changed.  Connections are few (WEB_CLIENTS), each has a time limit, and whoever reads slowly misses the states in
+ * it changed.  While the record, which may be large, is read for the first time, whoever opens the page gets what there is: the state
+ * in numbers, defects and settings; the other sections follow as events.  Connections are few (WEB_CLIENTS), each has a time limit, and whoever reads slowly misses the states in
  * between.  Nothing is ever written to the record, and it is read without a lock that a writer waits for.
  *
  * Who may look: whoever knows the token, which is new each time unless it is kept in a file.  The Host must be an IP address, localhost or the name of
@@ -44,6 +46,7 @@ struct web_opts {
         address; /* ADDR:PORT, [ADDR]:PORT, PORT or ADDR; port 0: any free one; NULL: WEB_ADDRESS */
     /* Where the token is kept: 32 hex digits, made when the file is not there; NULL: a new one each time. */
     const char *token_file;
+    bool soon; /* somebody will look at once: the record is read without waiting for them */
     /* The campaign's state now, for /metrics. */
     int (*status)(void *arg, struct status *st, struct err *e);
     void *arg;

@@ -19,7 +19,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import browser
-from campaign_kit import Carol, Tap
+from campaign_kit import Carol, Tap, wait_until
 
 CAROL, RECORDS, TAP = Carol(sys.argv[1]), sys.argv[2], Tap()
 TOP = Path(tempfile.mkdtemp(prefix="carol-report-"))
@@ -285,6 +285,23 @@ def odd_records(out):
         discoveries(name, page, f"killed and resumed, {name.parent.name}")
 
 
+def plateau(out):
+    """The record of a campaign that goes on for three times as long and finds nothing more."""
+    db, arms = sqlite3.connect(f"file:{out}/carol.db?mode=ro", uri=True), Record(out).arms
+    rows = db.execute("SELECT arm, state, new_edges, reward FROM turns WHERE round > 0 ORDER BY round").fetchall()
+    by_id = db.execute("SELECT arm, reward FROM turns WHERE id > 0 AND state = 3 ORDER BY id DESC").fetchall()
+    last = [arm for arm, _, n, _ in reversed(rows) for _ in range(n)][:10]
+    by = ", ".join(f"{arms[a]} ({last.count(a)})" for a in sorted(set(last), key=lambda a: (-last.count(a), a)))
+    idle = sum(sum([r for arm, r in by_id if arm == a][:20]) <= 0 for a in range(len(arms)))
+    want = f"; the last 10 came from {by}; {idle} of {len(arms)} fuzzers earned nothing in their last 20 turns."
+    text = report(copy(out, "flat", "UPDATE clock SET elapsed_ns = 3 * elapsed_ns"), page="flat.html").text
+    notice = re.search(r'<div class="notice".*?</div>', text, re.S)
+    TAP.ok(notice and want in notice.group(0) and "<code>-x FILE</code>" in notice.group(0), "a plateau is said, with its evidence and advice",
+           (want, notice and notice.group(0)))
+    climbs = copy(out, "climbs", "UPDATE clock SET elapsed_ns = (SELECT max(end_ns) * 6 / 5 FROM turns WHERE new_edges > 0)")
+    TAP.ok('class="notice"' not in report(climbs, page="climbs.html").text, "and not where there is none")
+
+
 def cut_off(out):
     """A record as a power cut leaves it: the last steps are in a log whose end is missing."""
     whole = copy(out, "whole")
@@ -452,7 +469,37 @@ def lineage(b, out, path):
     TAP.ok(got == record.chain(parent) + [crash], "so is that of a crash", (got, record.chain(parent), crash))
 
 
-def in_browser(out, page, evil, day, many):
+def edge_left_out(b, record):
+    """The served page fetches a lineage that it does not have."""
+    rows = "return Array.from(document.querySelectorAll('.steps li')).filter(l => !l.hidden).map(l => l.id)"
+    here = set(b.run(rows))
+    edge = next(e for e, arm in sorted(record.first.items()) if arm is not None and f"s{record.seed_of[e]}" not in here)
+    b.run("const i = document.querySelector('.pick input'); i.focus(); i.value = arguments[0]; i.dispatchEvent(new Event('input'))", str(edge))
+    want = [f"s{seed}" for seed in record.chain(record.seed_of[edge])]
+    got = wait_until(lambda: (x := b.run(rows)) and sorted(x) == sorted(want) and x, 30)
+    TAP.ok(got, "the lineage of an edge that the page leaves out comes when it is asked for", (edge, want, b.run(rows)[:9]))
+
+
+def served_day(b, day):
+    """Whatever is not read or drawn when the page is opened comes by itself, the influence of the signals last."""
+    p = subprocess.Popen([CAROL.binary, "view", str(day), "--web", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+    try:
+        b.open(next(line.strip() for line in p.stdout if line.startswith("http://")))
+        b.run("window.mark = 1")
+        look = ("return [window.mark, document.querySelectorAll('#coverage svg.plot').length, document.querySelectorAll('#signals .influence').length,"
+                " document.querySelectorAll('details[data-turn]').length, document.body.innerText.includes('being read')]")
+        seen = wait_until(lambda: (x := b.run(look))[2] and x, 120)
+        TAP.ok(seen and seen[0] == 1 and seen[1] == 1 and seen[3] > 4000 and not seen[4], "a day that is served is whole after a while, without a reload",
+               seen or b.run(look))
+        said = b.run("return document.getElementById('live').textContent")
+        TAP.ok(said == "ended" and not b.errors(), "and says that it is over; the browser has nothing to complain about", said)
+        edge_left_out(b, Record(day))
+    finally:
+        p.terminate()
+        p.wait(30)
+
+
+def in_browser(out, page, day_out, evil, day, many):
     if not browser.is_here():
         TAP.skip("pages in a browser", "chromium or chromium-driver is not installed")
         return
@@ -473,6 +520,7 @@ def in_browser(out, page, evil, day, many):
         print_view(b, page)
         keyboard(b, page)
         lineage(b, out, page)
+        served_day(b, day_out)
 
 
 def main():
@@ -487,6 +535,7 @@ def main():
     discoveries(out, page, "a campaign")
     many = several()
     odd_records(out)
+    plateau(out)
     cut_off(out)
     triaged(out)
     lost_bytes(out)
@@ -499,7 +548,7 @@ def main():
     TAP.ok(len(text) < 3e6 and len(re.findall("<details data-turn", text)) == ask("status", day)["turns"] > 4000,
            "a day of 4,320 decisions is a page under 3 MB with all of them", len(text))
     report(out)
-    in_browser(out, TOP / "page.html", TOP / "evil.html", TOP / "day.html", many)
+    in_browser(out, TOP / "page.html", day, TOP / "evil.html", TOP / "day.html", many)
     TAP.tidy(TOP)
 
 

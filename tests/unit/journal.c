@@ -6,6 +6,7 @@
 #include "journal/json.h"
 #include "journal/write.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -161,7 +162,12 @@ static void a_campaign_says_what_moved_it(void **state)
     uint64_t all = 0;
     assert_int_equal(journal_open(&j, out, false, &e), 0);
     j.fold.table = &f.table;
-    assert_int_equal(explain_campaign(&v, j.store, &j.fold, &e), 0);
+    assert_int_equal(explain_campaign(&v, j.store, &j.fold, 1, &e), -ETIME); /* it is later */
+    assert_int_equal(explain_campaign(&v, j.store, &j.fold, INT64_MAX, &e), 0);
+    all = v.decisions;
+    assert_int_equal(explain_campaign(&v, j.store, &j.fold, 0, &e), 0);
+    assert_int_equal(v.decisions, all);
+    all = 0;
     json_t *o = influence_json(&j, &v), *by = json_object_get(o, "influence");
     assert_true(v.decisions > 20 && v.explored > 0 && v.explored < v.decisions);
     assert_int_equal((uint64_t)number(o, "decisions"), v.decisions);

@@ -232,8 +232,8 @@ static void portions_make_the_same_page(void **state)
     assert_int_equal(rc, 0);
     assert_true(steps > 5);
     assert_int_equal(report_refresh(slow, 7, &e), 0); /* nothing new changes nothing */
-    assert_true(report_ask(slow));  /* the influence of the signals, which takes a replay; */
-    assert_false(report_ask(slow)); /* nothing more would come of another */
+    assert_true(report_ask(slow, 0));  /* the influence of the signals, which takes a replay; */
+    assert_false(report_ask(slow, 0)); /* nothing more would come of another */
     sections(whole, &a);
     sections(slow, &b);
     assert_true(a.len > 10000);
@@ -241,6 +241,37 @@ static void portions_make_the_same_page(void **state)
     report_close(whole);
     report_close(slow);
     buf_free(&a);
+    buf_free(&b);
+}
+
+/* Numbers, defects and settings at once; no figure of a part of the campaign, which would look like the whole. */
+static void a_part_of_the_record_is_not_shown_as_the_whole(void **state)
+{
+    (void)state;
+    struct report *r;
+    struct err e = {0};
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    int all = 0, early = 0;
+    for (const struct report_section *s = report_sections; s->id; s++, all++)
+        early += s->early;
+    assert_int_equal(report_begin(&r, out, &e), 0);
+    assert_int_equal(report_refresh(r, 7, &e), 1);
+    assert_false(report_is_whole(r));
+    report_page(&r, 1, REPORT_SERVED, &b);
+    assert_int_equal(count(b.p, "this follows by itself"), all - early);
+    assert_int_equal(count(b.p, "<section id="), all);
+    assert_int_equal(count(b.p, "</section>"), all);
+    assert_int_equal(count(b.p, "class=\"plot"), 0);
+    assert_non_null(strstr(b.p, "The record is being read: 7 of "));
+    assert_non_null(strstr(b.p, "data-metric=\"edges\""));
+    while (report_refresh(r, 7, &e) > 0)
+        ;
+    assert_true(report_is_whole(r));
+    buf_clear(&b);
+    report_page(&r, 1, REPORT_SERVED, &b);
+    assert_int_equal(count(b.p, "this follows by itself"), 0);
+    assert_null(strstr(b.p, "The record is being read"));
+    report_close(r);
     buf_free(&b);
 }
 
@@ -296,6 +327,55 @@ static void one_turn(void **state)
     buf_free(&b);
 }
 
+/* The number behind the first such word. */
+static long long number_after(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    assert_non_null(at);
+    return strtoll(at + strlen(word), NULL, 10);
+}
+
+/* Is it in "3-7 9"? */
+static bool is_among(const char *ranges, long long edge)
+{
+    while (*ranges != '"') {
+        char *end;
+        long long from = strtoll(ranges, &end, 10),
+                  to = *end == '-' ? strtoll(end + 1, &end, 10) : from;
+        if (edge >= from && edge <= to)
+            return true;
+        ranges = *end == ' ' ? end + 1 : end;
+    }
+    return false;
+}
+
+/* Each row is what the next one was made from, and the last one covered the edge first. */
+static void the_lineage_of_one_edge(void **state)
+{
+    (void)state;
+    struct report *r;
+    struct err e = {0};
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    int covered = 0;
+    assert_int_equal(report_open(&r, out, &e), 0);
+    for (int64_t edge = 0; edge < 5000; edge++) {
+        buf_clear(&b);
+        if (report_edge(r, edge, &b, &e) < 0)
+            continue;
+        covered++;
+        const char *row = b.p;
+        assert_int_equal(number_after(row, "data-parent=\""), 0);
+        for (const char *next; (next = strstr(row + 1, "<li id=\"s")); row = next)
+            assert_int_equal(number_after(row, "<li id=\"s"), number_after(next, "data-parent=\""));
+        assert_true(is_among(strstr(row, "data-edges=\"") + strlen("data-edges=\""), edge));
+    }
+    assert_true(covered > 5);
+    assert_int_equal(report_edge(r, -1, &b, &e), -ENOENT);
+    assert_int_equal(report_edge(r, INT64_MAX, &b, &e), -ENOENT);
+    report_close(r);
+    buf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,8 +387,10 @@ int main(void)
         cmocka_unit_test(a_time_axis_counts_in_what_fits),
         cmocka_unit_test(metrics_and_json_are_equal),
         cmocka_unit_test(portions_make_the_same_page),
+        cmocka_unit_test(a_part_of_the_record_is_not_shown_as_the_whole),
         cmocka_unit_test(a_served_page_has_nothing_inline),
         cmocka_unit_test(one_turn),
+        cmocka_unit_test(the_lineage_of_one_edge),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, make, drop);

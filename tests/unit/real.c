@@ -92,8 +92,10 @@ static int make(void **state)
         char name[128];
         snprintf(name, sizeof name, "runtime/%s", a->library);
         put(name, "", 0);
-        snprintf(name, sizeof name, "engines/%s", a->engine->program);
-        put(name, "", 0);
+        if (a->engine) {
+            snprintf(name, sizeof name, "engines/%s", a->engine->program);
+            put(name, "", 0);
+        }
         if (a->part) {
             snprintf(name, sizeof name, "engines/%s", a->part);
             put(name, "", 0);

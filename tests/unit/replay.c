@@ -482,7 +482,7 @@ static void explain_one_campaign(struct fakes *f, const struct sched_ops *ops)
     if (store_open(&s, out, STORE_READ, &e) < 0 || settings_read(&o, s, &e) < 0)
         fail_msg("%s", e.msg);
     settings_fold(&o, &f->table, &st);
-    if (explain_campaign(&v, s, &st, &e) < 0)
+    if (explain_campaign(&v, s, &st, 0, &e) < 0)
         fail_msg("%s", e.msg);
     assert_int_equal(v.decisions, a.n);
     assert_int_equal(v.signals,

@@ -29,6 +29,8 @@
 #define CLOSE "Connection: close\r\n"
 #define PATIENCE_NS (40 * NS_PER_S)
 #define LOTS 400
+#define SLOW "/a/record/that/takes/long"
+#define PORTIONS 500 /* until it is read */
 
 static struct fakes f;
 static char *out;
@@ -45,10 +47,11 @@ static int status_now(void *arg, struct status *st, struct err *e)
     return rc;
 }
 
-static int open_server(const char *dir)
+static int open_server(const char *dir, bool soon)
 {
     struct err e = {0};
-    struct web_opts o = {.loop = loop, .dir = dir, .address = "127.0.0.1:0", .status = status_now};
+    struct web_opts o = {
+        .loop = loop, .dir = dir, .address = "127.0.0.1:0", .soon = soon, .status = status_now};
     return web_open(&w, &o, &e);
 }
 
@@ -63,7 +66,7 @@ static int make(void **state)
     signal(SIGPIPE, SIG_IGN);
     if (rc == 0)
         rc = loop_new(&loop, &e);
-    return rc == 0 ? open_server(out) : rc;
+    return rc == 0 ? open_server(out, false) : rc;
 }
 
 static int drop(void **state)
@@ -161,6 +164,8 @@ static void everything_is_served(void **state)
                  {"metrics", 200, "\ncarol_untriaged "},
                  {"turn/3", 200, "Why: "},
                  {"turn/999999", 404, "no such turn"},
+                 {"edge/999999", 404, "no such turn or edge"},
+                 {"edge/x", 404, "a number"},
                  {"turn/-1", 404, "a number"},
                  {"turn/99999999999999999999999", 404, "a number"},
                  {"nothing", 404, "nothing of that name"}};
@@ -318,13 +323,66 @@ static void what_cannot_be_drawn_is_said(void **state)
 {
     (void)state;
     struct web *good = w;
-    assert_int_equal(open_server("/nowhere/at/all"), 0);
+    assert_int_equal(open_server("/nowhere/at/all", false), 0);
     char *text = get("");
     web_close(w, NULL);
     w = good;
     if (code_of(text) != 503 || !strstr(text, "/nowhere/at/all"))
         fail_msg("answered: %s", text);
     free(text);
+}
+
+/* Until then a new process may still be on its way. */
+static char *get_page(void)
+{
+    char *text = get("");
+    for (int64_t end = loop_now(loop) + PATIENCE_NS;
+         code_of(text) == 503 && loop_now(loop) < end;) {
+        free(text);
+        text = get("");
+    }
+    return text;
+}
+
+/* What there is of the page at once, the rest as an event; again when another process has to read it, and draws the same. */
+static void a_record_that_takes_long_follows_by_itself(void **state)
+{
+    (void)state;
+    struct web *good = w;
+    assert_int_equal(open_server(SLOW, false), 0);
+    char *request = str_fmt("GET /%s/events HTTP/1.1\r\n" HOST "\r\n", w->token);
+    for (int i = 0; i < 2; i++) {
+        char *text = get_page();
+        assert_int_equal(code_of(text), 200);
+        assert_non_null(strstr(text, "being read"));
+        int fd = connect_to_it();
+        assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
+        char *news = hear(fd, "id=\"figures\"", PATIENCE_NS);
+        assert_non_null(strstr(news, "id=\"figures\""));
+        close(fd);
+        everybody_leaves();
+        while (artist_busy(w->artist))
+            loop_step(loop, 10 * NS_PER_MS);
+        artist_rest(w->artist);
+        w->served[0] = w->served[1] = 0; /* as a minute later */
+        free(news);
+        free(text);
+    }
+    free(request);
+    web_close(w, NULL);
+    w = good;
+}
+
+static void whoever_looks_soon_finds_it_drawn(void **state)
+{
+    (void)state;
+    struct web *good = w;
+    assert_int_equal(open_server(out, true), 0);
+    for (int64_t end = loop_now(loop) + PATIENCE_NS; !w->n_items && loop_now(loop) < end;)
+        loop_step(loop, 10 * NS_PER_MS);
+    assert_true(w->n_items > 0 && !w->n_clients);
+    web_close(w, NULL);
+    w = good;
 }
 
 /* Those who wait and those who look are told when it closes. */
@@ -353,9 +411,31 @@ static void closing_tells_everybody(void **state)
     free(page);
 }
 
+/* Draws like drawing.c, from a record that takes many portions. */
+static int slow_artist(void)
+{
+    static const char page[] = "<p>It is being read.", figures[] = "<section id=\"figures\">";
+    char line[64];
+    for (int portions = 0; fgets(line, sizeof line, stdin);) {
+        portions += strcmp(line, "draw\n") == 0 || strcmp(line, "renew\n") == 0;
+        bool more = portions < PORTIONS;
+        if (more)
+            printf("more - 0\n");
+        if (strcmp(line, "page\n") == 0)
+            printf("page - %zu\n%s", strlen(page), page);
+        else if (!more)
+            printf("section figures %zu\n%s", strlen(figures), figures);
+        printf("done - 0\n");
+        fflush(stdout);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct err e = {0};
+    if (argc == 4 && strcmp(argv[3], SLOW) == 0)
+        return slow_artist();
     if (argc == 4 && strcmp(argv[1], "view") == 0) /* the process that draws */
         return artist_main(argv[3], &e) < 0;
     cmocka_set_message_output(CM_OUTPUT_TAP);
@@ -366,6 +446,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_that_is_sent_breaks_it),
         cmocka_unit_test(who_hangs_up_leaves_nothing),
         cmocka_unit_test(what_cannot_be_drawn_is_said),
+        cmocka_unit_test(a_record_that_takes_long_follows_by_itself),
+        cmocka_unit_test(whoever_looks_soon_finds_it_drawn),
         cmocka_unit_test(closing_tells_everybody),
     };
     return cmocka_run_group_tests(tests, make, drop);
