@@ -42,7 +42,7 @@ def build(name, top, carol, *more):
         if got:
             sys.exit(got)
     code = subprocess.run([carol, "build", "-o", out, *more, "--src", src, "--", src / "build.sh"],
-                          check=False).returncode
+                          env={**os.environ, "CCACHE_DISABLE": "1"}, check=False).returncode
     if code:
         sys.exit(code)
     return json.loads((out / "carol-build.json").read_text()), out

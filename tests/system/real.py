@@ -33,7 +33,7 @@ def harness(folder):
 
 @test
 def every_folder_has_its_files(_):
-    check(len(FOLDERS) >= 7, f"only {len(FOLDERS)} folders")
+    check(len(FOLDERS) >= 11, f"only {len(FOLDERS)} folders")
     for folder in FOLDERS:
         for name in ("build.sh", "seeds.py"):
             check(os.access(folder / name, os.X_OK), f"{folder.name}/{name} is no program")

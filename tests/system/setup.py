@@ -16,7 +16,7 @@ from cases import Skipped, check, run, run_all, test
 
 CAROL = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(sys.argv[2]).absolute()
-FUZZERS = {"aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa", "cmplog"}
+FUZZERS = {"aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa", "cmplog", "libfuzzer"}
 FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain"}
 
 
@@ -63,6 +63,7 @@ def doctor_finds_them_all_when_the_engines_are_built(_):
 def doctor_without_engines_exits_3_and_names_each_fix(tmp):
     code, answer = doctor("--engines", str(tmp))
     check(code == 3, f"exit {code}")
+    check(answer["fuzzers"].pop("libfuzzer")["ok"] == answer["families"]["libfuzzer"]["ok"], "libfuzzer needs no engine")
     for name, state in answer["fuzzers"].items():
         check(not state["ok"] and str(tmp) in state["why"] and state["fix"], f"{name}: {state}")
     for name in ("afl", "laf", "hfuzz"):
