@@ -306,20 +306,26 @@ struct dirent64 *readdir64(DIR *dir)
 }
 
 /* An import that was executed and gave nothing new is removed from the corpus, by the fuzzing thread;
- * one that did is logged.  Together they are the imports executed. */
+ * one that did is logged.  Together they are the imports executed.  A file of the corpus that could not be
+ * written is logged, then removed: that is no import. */
+static __thread bool not_written;
+
 int unlink(const char *path)
 {
     static const char corpus[] = ".honggfuzz.cov";
     size_t n = strlen(path), k = sizeof corpus - 1;
-    if (page && !on_main_thread() && n > k && memcmp(path + n - k, corpus, k) == 0)
+    if (page && !on_main_thread() && !not_written && n > k && memcmp(path + n - k, corpus, k) == 0)
         SET(page->taken, page->taken + 1);
+    not_written = false;
     return real_unlink(path);
 }
 
 int vdprintf(int fd, const char *fmt, va_list ap)
 {
-    static const char imported[] = "File imported: ";
+    static const char imported[] = "File imported: ", failed[] = "Couldn't write '";
     if (page && strncmp(fmt, imported, sizeof imported - 1) == 0)
         SET(page->taken, page->taken + 1);
+    if (page && strncmp(fmt, failed, sizeof failed - 1) == 0)
+        not_written = true;
     return real_vdprintf(fd, fmt, ap);
 }

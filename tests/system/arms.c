@@ -7,8 +7,8 @@
  * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
  * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), storm (kill -9 at
  * any moment), bare (an engine that does not load the library: SIGSTOP), sizes (60 imports of 1 byte to
- * 1 MB), badseeds (all seeds crash, hang or are empty), clock (the wall clock is set; arms_clock.c).
- * TAP on stdout.
+ * 1 MB), full (the fuzzer cannot write its corpus), badseeds (all seeds crash, hang or are empty), clock
+ * (the wall clock is set; arms_clock.c).  TAP on stdout.
  * CAROL_TEST_DICT: a dictionary; CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays;
  * CAROL_TEST_SEED: of the fuzzer, and of the moments at which the storm kills it (7). */
 #include "arms.h"
@@ -155,6 +155,26 @@ static void phase_sizes(void)
     free(data);
 }
 
+/* It cannot write what it finds, and cleans up after each try; that is no import. */
+static void phase_full(void)
+{
+    bool all = true;
+    for (int i = 0; i < 4 && all; i++) {
+        size_t from = t.n_given;
+        new_mark();
+        new_gate(i);
+        deliver(from);
+        all = turn(0.5);
+    }
+    for (int i = 0; i < 20 && all && t.taken < t.offered; i++)
+        all = turn(0.5);
+    harvest();
+    check(all && t.execs > 0, "%llu executions, though nothing can be written", (unsigned long long)t.execs);
+    check(t.finds == 0, "%zu files of its corpus were written", t.finds);
+    check(t.taken == t.offered, "%llu of %llu imports were taken", (unsigned long long)t.taken,
+          (unsigned long long)t.offered);
+}
+
 /* Nothing to start with that works: the second start adds an input of its own. */
 static void phase_bad_seeds(void)
 {
@@ -193,7 +213,7 @@ int main(int argc, char **argv)
 {
     if (argc != 5) {
         fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin TARGET "
-                        "turns|slow|kill|orphan|storm|bare|sizes|clock|badseeds\n");
+                        "turns|slow|kill|orphan|storm|bare|sizes|full|clock|badseeds\n");
         return 2;
     }
     bool orphan = strcmp(argv[4], "orphan") == 0;
@@ -219,6 +239,8 @@ int main(int argc, char **argv)
         phase_bare();
     else if (strcmp(argv[4], "sizes") == 0)
         phase_sizes();
+    else if (strcmp(argv[4], "full") == 0)
+        phase_full();
     else if (strcmp(argv[4], "storm") == 0)
         phase_storm();
     else if (strcmp(argv[4], "turns") == 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.dont_write_bytecode = True
-from arms_kit import PLAIN, Job, build, clock_job, run_all, slow_fork
+from arms_kit import PLAIN, Job, build, clock_job, preloaded, run_all, slow_fork
 
 
 def main():
@@ -19,7 +19,8 @@ def main():
             ("libfuzzer", "turns", lib, PLAIN), ("libfuzzer", "slow", lib), ("file", "slow", prog),
             ("libfuzzer", "kill", lib), ("file", "kill", prog, PLAIN), ("libfuzzer", "orphan", lib),
             ("libfuzzer", "orphan", lib, PLAIN), ("libfuzzer", "badseeds", lib), ("file", "badseeds", prog),
-            ("libfuzzer", "storm", lib), ("file", "storm", prog, PLAIN), ("libfuzzer", "sizes", lib)]]
+            ("libfuzzer", "storm", lib), ("file", "storm", prog, PLAIN), ("libfuzzer", "sizes", lib),
+            ("libfuzzer", "full", lib, preloaded(tmp, "full_disk"))]]
         jobs += [clock_job(tmp, "honggfuzz", "libfuzzer", lib), clock_job(tmp, "honggfuzz", "file", prog)]
         return run_all(jobs)
 

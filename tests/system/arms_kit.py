@@ -60,14 +60,19 @@ def clock_job(tmp, arm, kind, target):
                {**clock.env, "CAROL_ENGINES": str(clock.engines(engines_of(CAROL)))})
 
 
-def slow_fork(tmp):
-    """Engines of which honggfuzz needs two seconds, once, between the fork and the execve of a target."""
-    library, once = Path(tmp) / "slow_fork.so", Path(tmp) / "slow-once"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, TOY.parents[1] / "preload" / "slow_fork.c"],
+def preloaded(tmp, name):
+    """Engines of which honggfuzz runs with a library of preload/."""
+    library = Path(tmp) / f"{name}.so"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, TOY.parents[1] / "preload" / f"{name}.c"],
                    check=True)
+    return wrapped_engine(f"{tmp}/{name}", "honggfuzz/honggfuzz", f'export LD_PRELOAD="$LD_PRELOAD:{library}"')
+
+
+def slow_fork(tmp):
+    """honggfuzz needs two seconds, once, between the fork and the execve of a target."""
+    once = Path(tmp) / "slow-once"
     once.touch()
-    preload = f'export LD_PRELOAD="$LD_PRELOAD:{library}"'
-    return {**wrapped_engine(f"{tmp}/slow", "honggfuzz/honggfuzz", preload), "CAROL_TEST_SLOW_FORK": str(once)}
+    return {**preloaded(tmp, "slow_fork"), "CAROL_TEST_SLOW_FORK": str(once)}
 
 
 def clock_was_read(job):
