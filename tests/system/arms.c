@@ -7,8 +7,8 @@
  * Phases: turns (short turns, long pauses, imports, harvest), slow (20 ms per execution), kill (kill -9
  * of the fuzzer, its fork server, its target), orphan (kill -9 of the supervisor), storm (kill -9 at
  * any moment), bare (an engine that does not load the library: SIGSTOP), sizes (60 imports of 1 byte to
- * 1 MB), full (the fuzzer cannot write its corpus), badseeds (all seeds crash, hang or are empty), clock
- * (the wall clock is set; arms_clock.c).  TAP on stdout.
+ * 1 MB), full (the fuzzer cannot write its corpus), stale (imports without anything new),
+ * badseeds (all seeds crash, hang or are empty), clock (the wall clock is set; arms_clock.c).  TAP on stdout.
  * CAROL_TEST_DICT: a dictionary; CAROL_TEST_LONG=1: 20 turns; CAROL_TEST_KEEP=1: its directory stays;
  * CAROL_TEST_SEED: of the fuzzer, and of the moments at which the storm kills it (7). */
 #include "arms.h"
@@ -175,6 +175,21 @@ static void phase_full(void)
           (unsigned long long)t.offered);
 }
 
+/* honggfuzz's time without new coverage goes on, though it is given something before every turn: arms_kit.py lets it
+ * end after 6 s of them. */
+static void phase_stale(void)
+{
+    bool alive = true;
+    int i = 0;
+    for (; i < 60 && alive; i++) {
+        size_t from = t.n_given;
+        new_mark();
+        deliver(from);
+        alive = turn(0.5);
+    }
+    check(!alive, "it ended after %d turns, though it was given something before each", i);
+}
+
 /* Nothing to start with that works: the second start adds an input of its own. */
 static void phase_bad_seeds(void)
 {
@@ -213,7 +228,7 @@ int main(int argc, char **argv)
 {
     if (argc != 5) {
         fprintf(stderr, "usage: arms FUZZER libfuzzer|file|stdin TARGET "
-                        "turns|slow|kill|orphan|storm|bare|sizes|full|clock|badseeds\n");
+                        "turns|slow|kill|orphan|storm|bare|sizes|full|stale|clock|badseeds\n");
         return 2;
     }
     bool orphan = strcmp(argv[4], "orphan") == 0;
@@ -241,6 +256,8 @@ int main(int argc, char **argv)
         phase_sizes();
     else if (strcmp(argv[4], "full") == 0)
         phase_full();
+    else if (strcmp(argv[4], "stale") == 0)
+        phase_stale();
     else if (strcmp(argv[4], "storm") == 0)
         phase_storm();
     else if (strcmp(argv[4], "turns") == 0)

@@ -68,6 +68,11 @@ def preloaded(tmp, name):
     return wrapped_engine(f"{tmp}/{name}", "honggfuzz/honggfuzz", f'export LD_PRELOAD="$LD_PRELOAD:{library}"')
 
 
+def impatient(tmp):
+    """honggfuzz ends after 6 s without new coverage."""
+    return wrapped_engine(f"{tmp}/impatient", "honggfuzz/honggfuzz", 'set -- --exit_on_time 6 "$@"')
+
+
 def slow_fork(tmp):
     """honggfuzz needs two seconds, once, between the fork and the execve of a target."""
     once = Path(tmp) / "slow-once"

@@ -2,7 +2,7 @@
 """carol engine selftest and carol engine run: engine.py CAROL SOURCE_ROOT.  Names in the JSON, imports
 offered and taken, the time of turns, cycles and start-up, Ctrl-C, fuzzers that do not obey, exit codes.  TAP
 on stdout."""
-import json, os, signal, subprocess, sys, tempfile
+import array, json, os, signal, subprocess, sys, tempfile
 from multiprocessing.pool import ThreadPool
 
 sys.dont_write_bytecode = True
@@ -60,6 +60,22 @@ def imports_first(tmp):
     turns = json.loads(r.stdout)["turns"] if r.returncode == 0 else []
     check(len(turns) == 4 and all(t["taken"] == t["offered"] > 0 for t in turns),
           "honggfuzz: what it is offered it takes in that turn, however much its own inputs cover", r.stdout + r.stderr)
+
+
+def imports_in_between(tmp):
+    """A hundred inputs wait, imports come before every turn, and a turn is too short for all: none keeps the others waiting."""
+    build, seeds, log = tmp + "/many", tmp + "/many-seeds", tmp + "/many.log"
+    os.makedirs(seeds)
+    for i in range(200):  # the second hundred is offered, and has nothing new
+        with open(f"{seeds}/{i:03d}", "wb") as f:
+            f.write(bytes([100 + i % 100]) * (24 + i // 100))
+    subprocess.run([carol, "build", "-o", build, "--families", "hfuzz",
+                    os.path.join(root, "tests/system/targets/many.c")], capture_output=True, check=True)
+    r = run(tmp, "run", "honggfuzz", "-b", build, "-i", seeds, "--turns", "25", "--turn", "0.4", "--json", CAROL_TEST_LOG=log)
+    with open(log, "rb") as f:
+        counts = array.array("I", f.read())[100:200]
+    check(r.returncode == 0 and min(counts) > 0 and max(counts) < sum(counts) / 4,
+          "honggfuzz: its queue is worked through, though imports come first", f"{list(counts)}\n{r.stdout}{r.stderr}")
 
 
 def timed(tmp, build, fuzzer):
@@ -158,6 +174,7 @@ def main():
             return 1
         figures(tmp, build)
         imports_first(tmp)
+        imports_in_between(tmp)
         with ThreadPool(2) as pool:
             for fuzzer, result in zip(FUZZERS, pool.map(lambda f: timed(tmp, build, f), FUZZERS, 1)):
                 times(fuzzer, *result)
