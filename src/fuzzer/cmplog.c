@@ -22,6 +22,7 @@ static int command(struct live *lv, bool again, struct strv *argv, struct strv *
 const struct arm arm_cmplog = {
     .name = "cmplog",
     .summary = "AFL++ that tries the operands of comparisons (CmpLog)",
+    .rosters = ROSTER_DEFAULT,
     .family = FAMILY_AFL,
     .also = FAMILY_CMPLOG,
     .library = "ctl/libcarolctl.so",

@@ -220,6 +220,7 @@ static const struct row {
     int (*init)(struct family_kit *k, struct err *e);
     bool extra;  /* not among "all" */
     bool fuzzed; /* family_is_fuzzed, though it has a use beside */
+    bool second; /* not family_is_fuzzed: its fuzzer needs another, too */
 } rows[FAMILY_END] = {
     [FAMILY_NONE] = {"none", "none", "none", "nobody", init_plain},
     [FAMILY_AFL] = {"afl", "afl", "none", NULL, init_afl},
@@ -229,8 +230,7 @@ static const struct row {
                         init_neutral},
     [FAMILY_ASAN] = {"asan", "libfuzzer", "address", "reports of defects", init_plain},
     [FAMILY_PLAIN] = {"plain", "libfuzzer", "none", "confirmation of defects", init_plain},
-    [FAMILY_CMPLOG] = {"cmplog", "afl", "none",
-                       "also afl-fuzz -c in 'carol bench'; only when named", init_afl, true},
+    [FAMILY_CMPLOG] = {"cmplog", "afl", "none", NULL, init_afl, .second = true},
     [FAMILY_LIBFUZZER] = {"libfuzzer", "libfuzzer", "none",
                           "also libFuzzer in 'carol bench'; only when named", init_libfuzzer, true,
                           true},
@@ -271,7 +271,7 @@ const char *family_use(enum family f)
 
 bool family_is_fuzzed(enum family f)
 {
-    return f > FAMILY_NONE && f < FAMILY_END && (rows[f].fuzzed || !rows[f].use);
+    return f > FAMILY_NONE && f < FAMILY_END && !rows[f].second && (rows[f].fuzzed || !rows[f].use);
 }
 
 enum family family_of(const char *name)
