@@ -17,7 +17,7 @@ CAROL, ROOT = os.path.abspath(sys.argv[1]), Path(sys.argv[2])
 REAL = ROOT / "examples/real"
 FOLDERS = sorted(p.parent for p in REAL.glob("*/source"))
 SMALL = ["cjson", "tinyxml2"]  # one of C, one of C++
-FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain"}
+FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain", "cmplog"}
 ENTRIES = {"LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize"}
 
 

@@ -17,7 +17,7 @@ from cases import Skipped, check, run, run_all, test
 CAROL = os.path.abspath(sys.argv[1])
 ROOT = pathlib.Path(sys.argv[2]).absolute()
 FUZZERS = {"aflpp", "darwin", "honggfuzz", "mopt", "lafintel", "radamsa", "cmplog", "libfuzzer"}
-FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain"}
+FAMILIES = {"afl", "laf", "hfuzz", "neutral", "asan", "plain", "cmplog"}
 
 
 def script(path, text):

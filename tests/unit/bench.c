@@ -143,8 +143,9 @@ static void test_suite(void **state)
               "of 2 s, 1000 ms and 2048 MB per input, seed 1");
     free(what);
     suite_families(&s, on);
-    assert_true(on[FAMILY_NEUTRAL] && on[FAMILY_AFL] && on[FAMILY_LAF] && on[FAMILY_HFUZZ]);
-    assert_false(on[FAMILY_CMPLOG] || on[FAMILY_ASAN]);
+    assert_true(on[FAMILY_NEUTRAL] && on[FAMILY_AFL] && on[FAMILY_LAF] && on[FAMILY_HFUZZ] &&
+                on[FAMILY_CMPLOG]);
+    assert_false(on[FAMILY_LIBFUZZER] || on[FAMILY_ASAN]);
     suite_free(&s);
 }
 
