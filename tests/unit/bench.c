@@ -213,15 +213,15 @@ static void test_suite_refuses(void **state)
 static void test_own_suites(void **state)
 {
     (void)state;
-    static const char *const names[] = {"suite.ini", "ablations.ini", "rewards.ini", "singles.ini",
-                                        "reduced.ini"};
-    for (size_t i = 0; i < 5; i++) {
+    static const char *const names[] = {"suite.ini",   "ablations.ini", "rewards.ini",
+                                        "singles.ini", "rosters.ini",   "reduced.ini"};
+    for (size_t i = 0; i < 6; i++) {
         struct suite s;
         struct err e = {0};
         char *path = str_fmt("%s/bench/suite/%s", CAROL_SOURCE, names[i]);
-        if (suite_load(&s, path, temp_dir, i < 4, &e) < 0)
+        if (suite_load(&s, path, temp_dir, i < 5, &e) < 0)
             fail_msg("%s", e.msg);
-        assert_int_equal(s.n_targets, i < 4 ? 8 : 1);
+        assert_int_equal(s.n_targets, i < 5 ? 8 : 1);
         suite_free(&s);
         free(path);
     }
