@@ -23,7 +23,7 @@ packages=(
     binutils-dev libunwind-dev liblzma-dev libblocksruntime-dev zlib1g-dev
     cmake
 )
-test_packages=(chromium chromium-driver python3-jsonschema curl) # for the pages, for SARIF, for --webhook
+test_packages=(chromium chromium-driver python3-jsonschema curl ccache) # for the pages, for SARIF, for --webhook, for builds
 lint_packages=(clang-format-19 clang-tidy-19 cppcheck shellcheck)
 fallback_packages=(clang-16 lld-16 llvm-16 libclang-rt-16-dev)
 readonly cargo_needs=85 # 1.85: the crates of engines/Cargo.lock are of edition 2024

@@ -363,12 +363,21 @@ static void add_default(struct strv *env, const char *name, const char *value)
         strv_addf(env, "%s=%s", name, value);
 }
 
+/* NULL: there is none that can be written, and ccache would fail instead of compiling. */
 static char *ccache_dir(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *dir = NULL;
     if (cache && *cache)
-        return fs_join(cache, "carol/ccache");
-    return home && *home ? fs_join(home, ".cache/carol/ccache") : NULL;
+        dir = fs_join(cache, "carol/ccache");
+    else if (home && *home)
+        dir = fs_join(home, ".cache/carol/ccache");
+    struct err e = {0};
+    if (dir && (fs_mkdirs(dir, &e) < 0 || access(dir, W_OK) < 0)) {
+        free(dir);
+        dir = NULL;
+    }
+    return dir;
 }
 
 /* ccache knows a compiler by its name and age, so it would serve an object of afl to laf: it is told

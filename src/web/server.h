@@ -87,7 +87,7 @@ struct web {
     /* canvas.c */
     struct artist *artist;
     enum { ASKED_NOTHING = 0, ASKED_DRAW, ASKED_PAGE, ASKED_STATUS, ASKED_PART } asked;
-    enum wants asked_for; /* which part: of a turn or an edge, */
+    enum wants asked_for; /* which part: of a turn or an edge */
     int64_t asked_number;
     bool asked_found;
     struct request *waiting; /* in the order they came */

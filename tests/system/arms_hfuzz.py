@@ -13,7 +13,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="carol-arms-") as tmp:
         lib = build(tmp + "/lib", "hfuzz")
         prog = build(tmp + "/main", "hfuzz", "-DTOY_MAIN", options=("--kind", "file", "--args", "@@"))
-        quiet = build(tmp + "/quiet", "hfuzz", "-DTOY_QUIET=1")
+        quiet = build(tmp + "/quiet", "hfuzz", "-DTOY_QUIET=2")
         stdin = build(tmp + "/stdin", "hfuzz", "-DTOY_MAIN", options=("--kind", "stdin"))
         jobs = [Job("honggfuzz", *x) for x in [
             ("libfuzzer", "turns", lib), ("file", "turns", prog), ("stdin", "turns", stdin, slow_fork(tmp)),

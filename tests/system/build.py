@@ -447,6 +447,8 @@ def ccached(top):
     first, before = build(), count()
     ok(before == (0, 3) and first["afl"] != first["laf"] != first["plain"], "ccache: each family compiles for itself", before)
     ok(build() == first and count() == (3, 3), "ccache: and only once", count())
+    write(d / "file", "")
+    ok(build(XDG_CACHE_HOME=str(d / "file")).keys() == first.keys(), "ccache: left out where its directory cannot be made")
     ok(build(CCACHE_DISABLE="1").keys() == first.keys() and count() == (3, 3), "ccache: switched off by its own variable", count())
 
 
