@@ -55,9 +55,7 @@ def call(*words, **more):
 def build(a, name):
     """(build directory, seeds) of a target, made once."""
     src, out, seeds = a.output / f"{name}-src", a.output / name, a.output / f"{name}-seeds"
-    families = ["afl", "laf", "hfuzz", "neutral"]
-    if any("cmplog" in word for word in (a.rival, *a.options)):
-        families.append("cmplog")
+    families = ["afl", "laf", "hfuzz", "neutral", "cmplog"]
     have = out / "carol-build.json"
     if have.exists() and set(families) <= set(json.loads(have.read_text())["families"]) and seeds.is_dir():
         return out, seeds
