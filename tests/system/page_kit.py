@@ -17,6 +17,7 @@ from campaign_kit import Carol, Tap
 
 CAROL, RECORDS, TAP = Carol(sys.argv[1]), sys.argv[2], Tap()
 TOP = Path(tempfile.mkdtemp(prefix="carol-report-"))
+EVIL = "\"'><script>window.evil=1</script><img src=x onerror=window.evil=1>"
 
 
 class Page(HTMLParser):
@@ -73,6 +74,13 @@ def copy(out, name, *statements):
     db.commit()
     db.close()
     return to
+
+
+def evil_record(out):
+    names = sqlite3.connect(out / "carol.db").execute("SELECT value FROM settings WHERE key = 'fuzzers'").fetchone()[0]
+    return copy(out, "<b>evil", ("UPDATE seeds SET name = ?", (EVIL,)), ("UPDATE crashes SET name = ?", (EVIL,)),
+                ("UPDATE settings SET value = ? WHERE key = 'fuzzers'", (EVIL.replace(",", "") + names[names.index(","):],)),
+                ("UPDATE settings SET value = ? WHERE key IN ('target', 'dict', 'seeds', 'host.name')", (EVIL,)))
 
 
 # --- the record, read independently ------------------------------------------------------------------

@@ -17,10 +17,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import browser
 from campaign_kit import wait_until
-from page_kit import CAROL, RECORDS, TAP, TOP, Record, ask, copy, report, simulate
-
-EVIL = "\"'><script>window.evil=1</script><img src=x onerror=window.evil=1>"
-
+from page_kit import CAROL, RECORDS, TAP, TOP, Record, ask, copy, evil_record, report, simulate
 
 # Of each kind of text on the page: its colour against the first background behind it that is not transparent.
 CONTRAST = """
@@ -245,13 +242,6 @@ def of_nobody(out):
         rows = [row for row in report(to).rows("defects") if digest in row]
         TAP.ok(len(rows) == 1 and rows[0][1] == name and f"/crashes/seed-sig6-{digest}" in rows[0][-1],
                f"the command for a crash of the {name} names its file", rows)
-
-
-def evil_record(out):
-    names = sqlite3.connect(out / "carol.db").execute("SELECT value FROM settings WHERE key = 'fuzzers'").fetchone()[0]
-    return copy(out, "<b>evil", ("UPDATE seeds SET name = ?", (EVIL,)), ("UPDATE crashes SET name = ?", (EVIL,)),
-                ("UPDATE settings SET value = ? WHERE key = 'fuzzers'", (EVIL.replace(",", "") + names[names.index(","):],)),
-                ("UPDATE settings SET value = ? WHERE key IN ('target', 'dict', 'seeds', 'host.name')", (EVIL,)))
 
 
 def refusals(out):
