@@ -12,7 +12,8 @@ import sqlite3
 import sys
 
 sys.dont_write_bytecode = True
-from page_kit import CAROL, TAP, TOP, Record, ask, copy, report, simulate
+from campaign_kit import COMMITTED
+from page_kit import TAP, TOP, Record, ask, copy, report, simulate
 
 MANY = 20050  # crashes: more than a page looks at
 
@@ -87,6 +88,26 @@ def shares(out, page):
         want = [s / sum(sums) for s in sums]
         wrong += [] if near([got.get(a, 0) for a in range(len(arms))], want, 0.004) else [(x, got, want)]
     TAP.ok(len(bars) > 20 and not wrong, "the bars of each moment are the parts of the time in which fuzzers ran", (len(bars), wrong[:3]))
+
+
+def rewards(out, page):
+    """Every point of every line: the mean reward of the fuzzer's turns that ended in that part of the campaign."""
+    arms, part = Record(out).arms, section(page, "shares").split("</figure>")[1]
+    left, top, width, height = map(float, re.search(r'data-area="([^"]*)"', part).group(1).split())
+    end = float(re.search(r'data-x="0 ([^"]*)"', part).group(1))
+    bins = int(re.search(r"in each (\d+)<sup>", part).group(1))
+    sums = [{} for _ in arms]
+    for arm, at, reward in rows_of(out, f"SELECT arm, end_ns, reward FROM turns WHERE id > 0 AND round > 0 AND state = {COMMITTED}"):
+        sums[arm].setdefault(min(bins - 1, int(at / 1e9 / (end / bins))), []).append(reward)
+    most = max(sum(v) / len(v) for by in sums for v in by.values())
+    wrong, points = [], 0
+    for a, by in enumerate(sums):
+        line = re.search(rf'<path class="line f\d+ a{a}" d="([^"]*)"', part).group(1)
+        for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", line):
+            k, points = round((float(x) - left) / width * bins - 0.5), points + 1
+            want = sum(by.get(k, [9])) / len(by.get(k, [9]))
+            wrong += [] if abs(top + height * (1 - want / most) - float(y)) < 0.11 else [(arms[a], k, y, want)]
+    TAP.ok(points > 100 and not wrong, "the lines of rewards are the means of the turns that ended then", (points, wrong[:5]))
 
 
 # --- sets ----------------------------------------------------------------------------------------------
@@ -173,12 +194,13 @@ def steps(out, page):
            (changed, brought, wrong[:2]))
 
 
-def late_defects(out):
+def late_defects(out, name):
     """Defects first seen after so many crashes that most of these are left out: each has its whole chain, and its bytes."""
     record = Record(out)
     first = set(record.seed_of.values())
     silent = sorted((s for s in record.seeds if s not in first and record.seeds[s][1]), key=lambda s: -len(record.chain(s)))
-    hidden = [s for s in silent if not any(s in record.chain(f) for f in first | set(record.crashes.values()))][:2]
+    shown = {s for f in first | set(record.crashes.values()) for s in record.chain(f)}
+    hidden = [s for s in silent if s not in shown][:2]
     arm, turn, end = rows_of(out, "SELECT arm, id, end_ns FROM turns WHERE round > 0 ORDER BY id DESC LIMIT 1")[0]
     base = max(record.crashes) + 1
     late = {base + 400: hidden[0], base + MANY: hidden[1]}
@@ -186,17 +208,17 @@ def late_defects(out):
             (i, i.to_bytes(32, "big"), turn, late.get(i), arm, end)) for i in range(base, base + MANY + 1)]
     add += [("INSERT INTO triage VALUES(?, 'b', 1, ?, 'late', '/x/a.c', ?, 'abort', 'main', '', 0, '', 0, 0, 1, 1, 5, 5, 6, 0, '', '')",
              (i, f"d{i}", i)) for i in [*late, *list(record.crashes)[:6]]]
-    to = copy(out, "late", *add, "INSERT INTO settings(key, value) VALUES('triage.build', 'b')")
-    page, data = report(to, page="late.html"), dict(rows_of(out, "SELECT id, data FROM seeds"))
+    to = copy(out, name, *add, "INSERT INTO settings(key, value) VALUES('triage.build', 'b')")
+    page, data = report(to, page=f"{name}.html"), dict(rows_of(out, "SELECT id, data FROM seeds"))
     for i, parent in late.items():
         chain = record.chain(parent)
         row = re.search(rf'<li id="x{i}".*?</li>', page.text, re.S)
         missing = [s for s in chain if f"s{s}" not in page.ids]
         TAP.ok(row and difference(data[parent], b"odd") in row.group(0) and len(chain) > 1 and not missing,
-               f"a defect that is first seen after {i - base} crashes has its lineage", (missing, chain, row and row.group(0)))
+               f"{name}: a defect that is first seen after {i - base} crashes has its lineage", (missing, chain, row and row.group(0)))
     more = len(rows_of(to, "SELECT id FROM crashes")) - 60
-    TAP.ok(f"{more} more are in" in page.text, "crashes that are not listed are counted", re.findall(r"\d+ more are in", page.text))
-    links(page, "late defects")
+    TAP.ok(f"{more} more are in" in page.text, f"{name}: crashes that are not listed are counted", re.findall(r"\d+ more are in", page.text))
+    links(page, name)
     return to
 
 
@@ -211,16 +233,18 @@ def main():
     page = report(out)
     coverage(out, page)
     shares(out, page)
+    rewards(out, page)
     sets(out, page, "six fuzzers")
     crowd = simulate(TOP / "crowd", "-k", "9", "-s", "equal", "--campaigns", "1", "--turns", "400", "--edges", "3000")
     sets(crowd, report(crowd, page="crowd.html"), "nine fuzzers")
     slots(out)
     steps(out, page)
     links(page, "a campaign")
-    late = late_defects(out)
+    late = late_defects(out, "late defects")
     links(report(late, out, page="several.html"), "several campaigns")
     day = simulate(TOP / "day", "-s", "contextual", "--campaigns", "1")
     links(report(day, page="day.html"), "a day")
+    late_defects(day, "late defects of a day")
     TAP.tidy(TOP)
 
 
