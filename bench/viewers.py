@@ -90,6 +90,23 @@ def interval(values, draws=4000):
     return means[draws // 40], means[-draws // 40]
 
 
+def side_of(low, high, good, bad):
+    """What an interval says of a limit: all of it is good, all of it is bad, or it lies on both sides."""
+    return "holds" if good(low) and good(high) else "DOES NOT HOLD" if bad(low) and bad(high) else "not told apart"
+
+
+def verdict(serving, kept):
+    """The last line and the exit code.  Serving is measured to the nanosecond and decides; executions are counted beside whatever else
+    the machine does, so they can refute it, and are not told apart where their interval lies on both sides of the limit."""
+    cost = side_of(*serving, lambda x: x <= LIMIT, lambda x: x > LIMIT)
+    rest = side_of(*kept, lambda x: x >= 1 - LIMIT, lambda x: x < 1 - LIMIT)
+    if "DOES NOT HOLD" in (cost, rest):
+        return "DOES NOT HOLD", 1
+    if cost == "not told apart":
+        return "not told apart: take more pairs", 1
+    return ("holds" if rest == "holds" else "holds by the CPU time of serving; executions: not told apart"), 0
+
+
 def measure(temp):
     counter = temp / "count"
     counter.write_bytes(bytes(8))
@@ -145,11 +162,13 @@ def main():
     for name, values in (("by the clock", clock), ("by CPU time", kept)):
         low, high = interval(values)
         print(f"{VIEWERS} viewers: x{statistics.fmean(values):.4f} executions {name} ({low:.4f} to {high:.4f}, {len(values)} pairs)")
-    good = share <= LIMIT and interval(kept)[1] >= 1 - LIMIT
-    print(f"serving them takes {share:.3%} of a core more (at most {LIMIT:.1%}), and executions by CPU time must be x{1 - LIMIT} within"
-          " the interval; the clock, which everything else on the machine moves, is not judged")
-    print("holds" if good else "DOES NOT HOLD")
-    return 0 if good else 1
+    low, high = interval(more)
+    print(f"serving them takes {share:.3%} of a core more ({low:.3%} to {high:.3%}; at most {LIMIT:.1%}); executions by CPU time: at least"
+          f" x{1 - LIMIT}; the clock, which everything else on the machine moves, is not judged")
+    text, code = verdict(interval(more), interval(kept))
+    print(text)
+    return code
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -42,11 +42,18 @@ static size_t index_of(const struct report *r, const struct data_step *s)
     return (size_t)(s - r->steps);
 }
 
-/* That step and its ancestors, if there is room for all of them. */
-static void choose(struct chosen *c, int64_t seed)
+/* Is it on the page? */
+static bool is_here(const struct chosen *c, int64_t seed)
+{
+    const struct data_step *s = seed ? data_step(c->r, seed) : NULL;
+    return s && c->in[index_of(c->r, s)];
+}
+
+/* That step and its ancestors, while there are fewer than most. */
+static void choose(struct chosen *c, int64_t seed, size_t most)
 {
     const struct data_step *s = data_step(c->r, seed);
-    for (int i = 0; i < CHAIN && s && c->n < c->most && !c->in[index_of(c->r, s)]; i++) {
+    for (int i = 0; i < CHAIN && s && c->n < most && !c->in[index_of(c->r, s)]; i++) {
         c->in[index_of(c->r, s)] = true;
         c->n++;
         s = s->parent ? data_step(c->r, s->parent) : NULL;
@@ -61,13 +68,18 @@ static int by_added(const void *a, const void *b)
     return ((*x)->seed > (*y)->seed) - ((*x)->seed < (*y)->seed);
 }
 
+static bool is_first_of_defect(const struct report *r, int64_t crash)
+{
+    for (size_t i = 0; i < r->defects.n; i++)
+        if (r->defects.v[i].first == crash)
+            return true;
+    return false;
+}
+
 /* The first ones, and the first of every defect. */
 static bool is_shown(const struct report *r, size_t crash)
 {
-    bool shown = crash < CRASHES;
-    for (size_t i = 0; !shown && i < r->defects.n; i++)
-        shown = r->defects.v[i].first == r->crashes[crash].id;
-    return shown;
+    return crash < CRASHES || is_first_of_defect(r, r->crashes[crash].id);
 }
 
 static void choose_steps(struct chosen *c)
@@ -75,14 +87,16 @@ static void choose_steps(struct chosen *c)
     const struct report *r = c->r;
     const struct data_step **order = xcalloc(r->n_steps, sizeof *order);
     for (size_t i = 0; i < r->n_crashes; i++)
-        if (is_shown(r, i))
-            choose(c, r->crashes[i].parent);
+        if (is_first_of_defect(r, r->crashes[i].id))
+            choose(c, r->crashes[i].parent, SIZE_MAX);
+    for (size_t i = 0; i < r->n_crashes && i < CRASHES; i++)
+        choose(c, r->crashes[i].parent, c->most);
     for (size_t i = 0; i < r->n_steps; i++)
         order[i] = &r->steps[i];
     if (r->n_steps)
         qsort(order, r->n_steps, sizeof *order, by_added);
     for (size_t i = 0; i < r->n_steps && c->n < c->most; i++)
-        choose(c, order[i]->seed);
+        choose(c, order[i]->seed, c->most);
     free(order);
 }
 
@@ -160,6 +174,16 @@ static void edge_ranges(const struct chosen *c, int64_t seed, size_t most, struc
     }
 }
 
+/* The parent, which the page has or not. */
+static void origin(const struct chosen *c, int64_t parent, struct buf *out)
+{
+    if (is_here(c, parent))
+        html(out, "<a href=\"#%ss%lld\">from %lld</a> ", c->r->prefix, (long long)parent,
+             (long long)parent);
+    else
+        html(out, "<small>from %lld</small> ", (long long)parent);
+}
+
 static void row(const struct chosen *c, const struct data_step *s, struct buf *out)
 {
     const struct report *r = c->r;
@@ -184,16 +208,16 @@ static void row(const struct chosen *c, const struct data_step *s, struct buf *o
     }
     buf_str(out, "</span> ");
     if (s->parent)
-        html(out, "<a href=\"#%ss%lld\">from %lld</a> ", r->prefix, (long long)s->parent,
-             (long long)s->parent);
+        origin(c, s->parent, out);
     else
         html(out, "<small>%s</small> ", s->name);
     diff(&s->diff, s->parent != 0, out);
     buf_str(out, "</li>\n");
 }
 
-static void crash_row(const struct report *r, const struct data_crash *c, struct buf *out)
+static void crash_row(const struct chosen *chosen, const struct data_crash *c, struct buf *out)
 {
+    const struct report *r = chosen->r;
     char at[32];
     html(out,
          "<li id=\"%sx%lld\" class=\"crash %s\" data-parent=\"%lld\"><b>%s</b> <span>%s %s, %s, %u "
@@ -202,8 +226,7 @@ static void crash_row(const struct report *r, const struct data_crash *c, struct
          data_finder(r, c->arm, c->turn), c->hang ? "hang" : "crash", c->hash,
          html_clock(c->at_ns, at), c->size);
     if (c->parent)
-        html(out, "<a href=\"#%ss%lld\">from %lld</a> ", r->prefix, (long long)c->parent,
-             (long long)c->parent);
+        origin(chosen, c->parent, out);
     diff(&c->diff, c->parent != 0, out);
     buf_str(out, "</li>\n");
 }
@@ -219,24 +242,25 @@ static void rows(const struct chosen *c, struct buf *out)
             row(c, &r->steps[i], out);
     for (size_t i = 0; i < r->n_crashes; i++)
         if (is_shown(r, i))
-            crash_row(r, &r->crashes[i], out);
+            crash_row(c, &r->crashes[i], out);
     buf_str(out, "</ol>\n");
 }
 
 int report_edge(const struct report *r, int64_t edge, struct buf *out, struct err *e)
 {
-    const struct data_step *chain[CHAIN], *s = NULL;
+    const struct data_step *s = NULL;
     struct chosen c = {.r = r};
-    size_t n = 0;
     if (edge >= 0 && edge < r->n_edges && r->edges[edge].covered)
         s = data_step(r, r->edges[edge].seed);
     if (!s)
         return err_set(e, -ENOENT, "there is no lineage of edge %lld", (long long)edge);
-    for (; s && n < CHAIN; s = data_step(r, s->parent))
-        chain[n++] = s;
+    c.in = xcalloc(r->n_steps, sizeof *c.in);
+    choose(&c, s->seed, SIZE_MAX);
     list_firsts(&c);
-    while (n)
-        row(&c, chain[--n], out);
+    for (size_t i = 0; i < r->n_steps; i++)
+        if (c.in[i])
+            row(&c, &r->steps[i], out);
+    free(c.in);
     free(c.firsts);
     return 0;
 }

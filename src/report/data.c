@@ -2,7 +2,6 @@
 #include "report/data.h"
 
 #include "base/die.h"
-#include "triage/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,10 +282,33 @@ static int read_completed(struct report *r, struct store *s, struct err *e)
 }
 
 /* --- the rest ------------------------------------------------------------------------------------ */
+#define OPEN_MAX (2 * GAUGE_SLOTS) /* turns among which those are that are not completed */
+
+/* Turns that are not completed: is what they found being measured by now? */
+static int read_open(struct report *r, struct store *s, struct err *e)
+{
+    struct store_turns *w;
+    struct store_turn row;
+    size_t i = r->n_turns > OPEN_MAX ? r->n_turns - OPEN_MAX : 0;
+    while (i < r->n_turns && !(r->turns[i].id && !r->turns[i].round))
+        i++;
+    if (i == r->n_turns)
+        return 0;
+    int rc = store_turns_open(&w, s, TURNS_BY_ID, (int64_t)i, e);
+    while (rc == 0 && (rc = store_turns_next(w, &row, NULL, e)) > 0) {
+        struct data_turn *t = turn_at(r, row.id);
+        if (t && !t->round)
+            t->state = (uint8_t)row.state;
+        rc = 0;
+    }
+    store_turns_close(w);
+    return rc;
+}
+
 static void look_at_slots(struct report *r)
 {
     memset(r->now, 0, sizeof r->now);
-    for (size_t i = r->n_turns; i > 0 && r->n_turns - i < 2 * GAUGE_SLOTS; i--) {
+    for (size_t i = r->n_turns; i > 0 && r->n_turns - i < OPEN_MAX; i--) {
         const struct data_turn *t = &r->turns[i - 1];
         if (t->id && t->round == 0 && t->slot >= 0 && t->slot < GAUGE_SLOTS &&
             !r->now[t->slot].turn) {
@@ -295,42 +317,6 @@ static void look_at_slots(struct report *r)
             r->now[t->slot].measuring = t->state == TURN_PARKED;
         }
     }
-}
-
-static int take_crash(void *arg, const struct store_crash *c, struct err *e)
-{
-    (void)e;
-    struct report *r = arg;
-    r->last_crash = c->id;
-    if (r->n_crashes >= DATA_CRASHES)
-        return 0;
-    XGROW(r->crashes, r->n_crashes, r->cap_crashes);
-    struct data_crash *x = &r->crashes[r->n_crashes++];
-    char hex[65];
-    digest_hex(&c->hash, hex);
-    *x = (struct data_crash){.id = c->id,
-                             .at_ns = c->found_ns,
-                             .parent = c->parent,
-                             .turn = c->turn,
-                             .size = (uint32_t)c->size,
-                             .arm = (int16_t)(c->arm < r->n_arms ? c->arm : NO_ARM),
-                             .signal = c->signal,
-                             .hang = c->hang,
-                             .by_eval = c->by_eval};
-    snprintf(x->hash, sizeof x->hash, "%.16s", hex);
-    return 0;
-}
-
-static int read_defects(struct report *r, struct store *s, struct err *e)
-{
-    struct defects fresh;
-    int rc = defects_load(&fresh, s, e);
-    if (rc < 0)
-        return rc;
-    defects_free(&r->defects);
-    r->defects = fresh;
-    defects_gauges(&r->defects, &r->st.tally, &r->st.gauges);
-    return 0;
 }
 
 int data_read(struct report *r, struct store *s, int max_turns, struct err *e)
@@ -347,9 +333,9 @@ int data_read(struct report *r, struct store *s, int max_turns, struct err *e)
     if (rc >= 0 && r->seeds_in)
         rc = read_completed(r, s, e);
     if (rc >= 0)
-        rc = store_crash_list(s, r->last_crash, take_crash, r, e);
+        rc = read_open(r, s, e);
     if (rc >= 0)
-        rc = read_defects(r, s, e);
+        rc = crashes_read(r, s, e);
     if (rc >= 0)
         rc = lineage_update(r, s, e);
     look_at_slots(r);

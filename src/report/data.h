@@ -1,5 +1,5 @@
 /* data: what the sections of a page are written from: a campaign's record, read once and in order.  Only data.c,
- * lineage.c and open.c change it; only this module sees it. */
+ * crashes.c, lineage.c and open.c change it; only this module sees it. */
 #ifndef CAROL_REPORT_DATA_H
 #define CAROL_REPORT_DATA_H
 
@@ -14,7 +14,8 @@
 #define DATA_FULL 24   /* turns whose whole decision is kept, the newest */
 #define DATA_SAMPLES                                                                               \
     240 /* decisions whose signals are kept, spread over time: thinned by half when full */
-#define DATA_CRASHES 20000 /* crashes and hangs looked at */
+#define DATA_CRASHES                                                                               \
+    20000 /* crashes and hangs that are read, the first; of every defect its first one, too */
 
 /* One decision and what came of it. */
 struct data_turn {
@@ -77,6 +78,7 @@ struct data_crash {
     int16_t arm;
     int signal;
     bool hang, by_eval;
+    bool looked_at; /* for its lineage */
     char hash[17];
     struct data_diff diff;
 };
@@ -154,12 +156,16 @@ const char *data_finder(const struct report *r, int arm, int64_t turn);
 const char *data_class(int arm);
 /* The step of that seed; NULL: it has none. */
 const struct data_step *data_step(const struct report *r, int64_t seed);
+/* The crash of that number; NULL: it is not read. */
+const struct data_crash *data_crash(const struct report *r, int64_t id);
 /* The value of a setting or a fact of the host; NULL: not recorded. */
 const char *data_fact(const struct report *r, const char *key);
 
 /* What the record has beyond what r has: at most that many decisions, and all that was completed of those it has.  1: there
  * are more. */
 CAROL_MUST_CHECK int data_read(struct report *r, struct store *s, int max_turns, struct err *e);
+/* crashes.c: what crashed since, and what triage says now. */
+CAROL_MUST_CHECK int crashes_read(struct report *r, struct store *s, struct err *e);
 /* lineage.c: reads the bytes of new steps and crashes; s is open. */
 CAROL_MUST_CHECK int lineage_update(struct report *r, struct store *s, struct err *e);
 

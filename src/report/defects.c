@@ -95,7 +95,7 @@ static void command_row(const struct report *r, const struct defect *d, struct b
 
 static void defect_row(const struct report *r, const struct defect *d, struct buf *out)
 {
-    char at[32], *weakness = defect_weakness(d);
+    char at[32], inputs[32], *weakness = defect_weakness(d);
     buf_str(out, "<tr>");
     place(d, out);
     html(out, "<td class=\"t\">%s <small>%s</small></td><td class=\"t\">%s</td><td class=\"t\">",
@@ -106,9 +106,10 @@ static void defect_row(const struct report *r, const struct defect *d, struct bu
         html(out, "not confirmed <small>%s</small>", d->why);
     html(out, "</td><td>%s</td><td class=\"t\"><span class=\"dot %s\"></span>%s</td>",
          html_clock(d->first_seen_ns, at), data_class(arm_of(r, d)), d->found_by);
-    html(out, "<td><a href=\"#%sx%lld\">%llu</a></td>", r->prefix, (long long)d->first,
-         (unsigned long long)d->inputs);
-    buf_str(out, "</tr>\n");
+    snprintf(inputs, sizeof inputs, "%llu", (unsigned long long)d->inputs);
+    buf_str(out, "<td>");
+    part_crash(r, d->first, inputs, out);
+    buf_str(out, "</td></tr>\n");
     command_row(r, d, out);
     free(weakness);
 }
@@ -158,9 +159,9 @@ static void input_row(const struct report *r, const struct data_crash *c, struct
     else
         html(out, "<td class=\"t\">signal %d%s</td>", c->signal,
              c->by_eval ? " (seen when measured)" : "");
-    html(out, "<td>%u</td><td class=\"t\"><a href=\"#%sx%lld\">%s</a></td>", c->size, r->prefix,
-         (long long)c->id, c->hash);
-    html(out, "<td class=\"t\"><code>carol cover -b %s %s</code></td></tr>\n", build, quoted);
+    html(out, "<td>%u</td><td class=\"t\">", c->size);
+    part_crash(r, c->id, c->hash, out);
+    html(out, "</td><td class=\"t\"><code>carol cover -b %s %s</code></td></tr>\n", build, quoted);
     free(path);
     free(quoted);
     free(build);
@@ -179,9 +180,10 @@ static void inputs_table(const struct report *r, struct buf *out)
     for (size_t i = 0; i < r->n_crashes && i < ROWS; i++)
         input_row(r, &r->crashes[i], out);
     buf_str(out, "</tbody></table></div>\n");
-    if (r->n_crashes > ROWS)
-        html(out, "<p class=\"note\">%zu more are in %s/crashes and %s/hangs.</p>\n",
-             r->n_crashes - ROWS, r->dir, r->dir);
+    uint64_t all = r->st.gauges.crashes + r->st.gauges.hangs; /* not all of them need be read */
+    if (all > ROWS)
+        html(out, "<p class=\"note\">%llu more are in %s/crashes and %s/hangs.</p>\n",
+             (unsigned long long)all - ROWS, r->dir, r->dir);
     buf_str(out, "</details>\n");
 }
 

@@ -125,8 +125,9 @@ static void one_defect(const struct report *r, const struct defect *d, struct bu
 {
     const char *slash = strrchr(d->file, '/');
     char at[32];
-    html(out, "<li class=\"%s\"><a href=\"#%sx%lld\">%s</a> in <code>%s</code>", defect_class(d),
-         r->prefix, (long long)d->first, d->fault, *d->function ? d->function : "unknown code");
+    html(out, "<li class=\"%s\">", defect_class(d));
+    part_crash(r, d->first, d->fault, out);
+    html(out, " in <code>%s</code>", *d->function ? d->function : "unknown code");
     if (*d->file)
         html(out, " <small>%s:%d</small>", slash ? slash + 1 : d->file, d->line);
     html(out, " <small>%s%s after %s by %s, %llu input%s</small></li>\n",

@@ -116,15 +116,15 @@ static bool is_seed(const struct report *r, int64_t seed)
     return seed > 0 && (uint64_t)seed < r->n_seeds && r->seeds[seed].known;
 }
 
-/* A step for that seed and for each ancestor that has none yet. */
-static int add_chain(struct report *r, struct store *s, int64_t seed, struct buf *old,
+/* A step for that seed and for each ancestor that has none yet, while there are fewer than most. */
+static int add_chain(struct report *r, struct store *s, int64_t seed, size_t most, struct buf *old,
                      struct buf *now, struct err *e)
 {
     int rc = 0;
-    for (int i = 0; rc == 0 && i < CHAIN_MAX && r->n_steps < STEPS_MAX && is_seed(r, seed) &&
-                    !r->seeds[seed].step;
+    for (int i = 0; rc == 0 && i < CHAIN_MAX && r->n_steps < most && is_seed(r, seed);
          i++, seed = r->seeds[seed].parent)
-        rc = add_step(r, s, seed, old, now, e);
+        if (!r->seeds[seed].step)
+            rc = add_step(r, s, seed, old, now, e);
     return rc;
 }
 
@@ -134,13 +134,14 @@ static int by_seed(const void *a, const void *b)
     return (x->seed > y->seed) - (x->seed < y->seed);
 }
 
-static int add_crash(struct report *r, struct store *s, size_t i, struct buf *old, struct buf *now,
-                     struct err *e)
+/* Its chain and what it differs in, once. */
+static int add_crash(struct report *r, struct store *s, struct data_crash *c, size_t most,
+                     struct buf *old, struct buf *now, struct err *e)
 {
-    struct data_crash *c = &r->crashes[i];
-    if (c->diff.known || i >= CRASH_DIFFS)
+    if (c->looked_at)
         return 0;
-    int rc = add_chain(r, s, c->parent, old, now, e);
+    c->looked_at = true;
+    int rc = add_chain(r, s, c->parent, most, old, now, e);
     if (rc == 0)
         rc = store_crash_get(s, c->id, read_crash, now, e);
     if (rc == 0)
@@ -157,15 +158,31 @@ static bool is_ahead(const struct report *r, const struct data_crash *c)
     return more && c->parent > 0 && !is_seed(r, c->parent);
 }
 
+/* The first input of every defect, however many crashes and steps came before it. */
+static int add_defects(struct report *r, struct store *s, struct buf *old, struct buf *now,
+                       struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < r->defects.n; i++) {
+        struct data_crash *c = (struct data_crash *)data_crash(r, r->defects.v[i].first);
+        if (c && !is_ahead(r, c))
+            rc = add_crash(r, s, c, SIZE_MAX, old, now, e);
+    }
+    return rc;
+}
+
 int lineage_update(struct report *r, struct store *s, struct err *e)
 {
     struct buf old = BUF_INIT(BUF_TEXT_MAX), now = BUF_INIT(BUF_TEXT_MAX);
     int rc = 0;
     for (; rc == 0 && r->n_fresh > 0; r->n_fresh--)
-        rc = add_chain(r, s, r->fresh[r->n_fresh - 1], &old, &now, e);
-    for (; rc == 0 && r->next_crash < r->n_crashes && !is_ahead(r, &r->crashes[r->next_crash]);
+        rc = add_chain(r, s, r->fresh[r->n_fresh - 1], STEPS_MAX, &old, &now, e);
+    for (; rc == 0 && r->next_crash < r->n_crashes && r->next_crash < CRASH_DIFFS &&
+           !is_ahead(r, &r->crashes[r->next_crash]);
          r->next_crash++)
-        rc = add_crash(r, s, r->next_crash, &old, &now, e);
+        rc = add_crash(r, s, &r->crashes[r->next_crash], STEPS_MAX, &old, &now, e);
+    if (rc == 0)
+        rc = add_defects(r, s, &old, &now, e);
     if (r->n_steps)
         qsort(r->steps, r->n_steps, sizeof *r->steps, by_seed);
     buf_free(&old);

@@ -76,6 +76,15 @@ void part_value(const struct report *r, enum metric_scope scope, const char *nam
     buf_str(out, "</data>");
 }
 
+/* A page of several campaigns has no lineages, and nobody has them before the record is read. */
+void part_crash(const struct report *r, int64_t crash, const char *text, struct buf *out)
+{
+    if (r->whole && !*r->prefix)
+        html(out, "<a href=\"#x%lld\">%s</a>", (long long)crash, text);
+    else
+        html(out, "%s", text);
+}
+
 const char *part_heat(double v, double most)
 {
     static const char *const names[] = {"h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8", "h9"};

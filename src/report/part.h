@@ -19,6 +19,8 @@ void part_legend(const struct report *r, struct buf *out);
 /* A metric of the campaign (i is 0), of a fuzzer or a slot, for people, with its exact value beside it. */
 void part_value(const struct report *r, enum metric_scope scope, const char *name, int i,
                 struct buf *out);
+/* That text as a link to the crash among the lineages, where the page has them. */
+void part_crash(const struct report *r, int64_t crash, const char *text, struct buf *out);
 /* A cell of a heat map: "h0" to "h9". */
 const char *part_heat(double v, double most);
 

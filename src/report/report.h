@@ -22,7 +22,8 @@
  *   - an event `state` has the word of the state as its data (running, ended, interrupted), sent when it changes; the
  *     script shows when the connection is lost;
  *   - "turn/N" beside the page answers with report_turn, an HTML fragment; the script asks for it when a turn is
- *     opened of which the page has only the outline.  404 is shown as the command that explains the turn;
+ *     opened of which the page has only the outline, and for any turn that is typed in.  When there is no answer it shows
+ *     the command that explains the turn;
  *   - "edge/N" answers with report_edge, when an edge is asked for whose lineage the page leaves out. */
 #ifndef CAROL_REPORT_REPORT_H
 #define CAROL_REPORT_REPORT_H

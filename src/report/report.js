@@ -231,18 +231,53 @@
     else showChain(section, row);
   });
 
-  /* --- turns: on the served page the rest of a decision is fetched when it is opened ---------------- */
+  /* --- turns: the served page fetches the rest of one that is opened, and any that is asked for ------ */
+  const fetchTurn = (number) => fetch("turn/" + number).catch(() => null).then((answer) => {
+    if (answer && answer.ok) return answer.text();
+    return Promise.reject(!answer ? "The server does not answer" : answer.status === 404 ? "There is no turn " + number + " here" : "The server answers " + answer.status);
+  }).then((text) => {
+    const parsed = document.createElement("template");
+    parsed.innerHTML = text;
+    return parsed.content;
+  });
+  /* what explains a turn that does not come */
+  const commandFor = (number, why) => {
+    const note = document.createElement("p"), code = document.createElement("code");
+    note.className = "none failed";
+    code.textContent = document.querySelector("#turns .explain").textContent.replace(/N$/, number);
+    note.append(why + ": ", code);
+    return note;
+  };
   document.addEventListener("toggle", (event) => {
     const turn = event.target;
     if (!live || !turn.open || !turn.dataset.turn || turn.hasAttribute("data-whole")) return;
     turn.setAttribute("data-whole", "");
-    fetch("turn/" + turn.dataset.turn).then((answer) => (answer.ok ? answer.text() : Promise.reject(answer.status))).then((text) => {
-      const parsed = document.createElement("template");
-      parsed.innerHTML = text;
+    fetchTurn(turn.dataset.turn).then((content) => {
       while (turn.lastChild !== turn.querySelector("summary")) turn.lastChild.remove();
-      turn.append(parsed.content);
-    }).catch(() => turn.removeAttribute("data-whole"));
+      turn.append(content);
+    }).catch((why) => {
+      turn.removeAttribute("data-whole");
+      for (const old of all(".failed", turn)) old.remove();
+      turn.append(commandFor(turn.dataset.turn, why));
+    });
   }, true);
+  const asked = { turn: "", nodes: [] };
+  const setUpTurns = (section) => {
+    const pick = section.querySelector(".pick");
+    if (!pick || !live) return;
+    pick.hidden = false;
+    pick.elements.turn.value = asked.turn;
+    section.querySelector(".answer").append(...asked.nodes);
+    const put = (content) => {
+      asked.nodes = Array.from(content instanceof DocumentFragment ? content.children : [content]);
+      document.querySelector("#turns .answer").replaceChildren(...asked.nodes);
+    };
+    pick.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const number = asked.turn = pick.elements.turn.value;
+      if (number) fetchTurn(number).then(put).catch((why) => put(commandFor(number, why)));
+    });
+  };
 
   /* --- sections, at first and when they are renewed ------------------------------------------------- */
   const setUp = (root) => {
@@ -257,6 +292,7 @@
     }
     for (const section of root.matches && root.matches("section") ? [root] : all("section", root))
       if (section.id.endsWith("lineage")) setUpLineage(section);
+      else if (section.id.endsWith("turns")) setUpTurns(section);
     tell();
   };
   const waiting = new Map();

@@ -171,6 +171,14 @@ static void block(const struct report *r, size_t from, size_t to, bool open, str
     buf_str(out, "</details>\n");
 }
 
+/* For the served page, which can ask for any turn; elsewhere it stays hidden. */
+static void ask_form(struct buf *out)
+{
+    buf_str(out, "<form class=\"pick\" hidden><label>turn <input type=\"number\" min=\"1\" "
+                 "name=\"turn\"></label> <button>explain it</button></form>\n"
+                 "<div class=\"answer\" aria-live=\"polite\"></div>\n");
+}
+
 void turns_write(const struct report *r, struct buf *out)
 {
     if (!part_begin(r, "turns", out))
@@ -183,11 +191,15 @@ void turns_write(const struct report *r, struct buf *out)
     html(out,
          "<p>The newest first. A turn opens into why its fuzzer was chosen and what came of it. "
          "All numbers of a "
-         "decision: <code>carol explain %s --turn N</code>.</p>\n",
+         "decision: <code class=\"explain\">carol explain %s --turn N</code>.</p>\n",
          r->dir);
     size_t oldest = r->n_turns > DATA_WHYS ? r->n_turns - DATA_WHYS : 0;
     if (oldest)
-        html(out, "<p class=\"note\">The first %zu turns are left out here.</p>\n", oldest);
+        html(out,
+             "<p class=\"note\">The first %zu turns are not listed here; that command has "
+             "them.</p>\n",
+             oldest);
+    ask_form(out);
     for (size_t to = r->n_turns; to > oldest;) {
         size_t from = (to - 1) / BLOCK * BLOCK;
         from = from > oldest ? from : oldest;

@@ -22,7 +22,14 @@ static bool is_port(const char *s)
     return n <= 5 && s[n] == '\0';
 }
 
-bool guard_host(const char *host, const char *own_name)
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcasecmp(name, *names) != 0)
+        names++;
+    return *names;
+}
+
+bool guard_host(const char *host, const char *const *names)
 {
     char name[256];
     unsigned char ip[16];
@@ -38,7 +45,7 @@ bool guard_host(const char *host, const char *own_name)
     if (bracket)
         return inet_pton(AF_INET6, name, ip) == 1;
     return inet_pton(AF_INET, name, ip) == 1 || strcasecmp(name, "localhost") == 0 ||
-           (own_name && strcasecmp(name, own_name) == 0);
+           is_among(name, names);
 }
 
 /* From a page of ours, or from no page. */
@@ -59,7 +66,7 @@ static bool knows_token(const struct guard_request *r, const char *token)
 }
 
 int guard_check(const struct guard_request *r, const char token[GUARD_TOKEN + 1],
-                const char *own_name, const char **rest, const char **why)
+                const char *const *names, const char **rest, const char **why)
 {
     const char *path = r->path[0] == '/' ? r->path + 1 : r->path;
     size_t first = strcspn(path, "/");
@@ -72,8 +79,9 @@ int guard_check(const struct guard_request *r, const char token[GUARD_TOKEN + 1]
         *why = "the request names no Host";
         return 400;
     }
-    if (!guard_host(r->host, own_name)) {
-        *why = "this server answers to its address, localhost or the machine's own name only";
+    if (!guard_host(r->host, names)) {
+        *why = "this server answers to its address, localhost, the machine's own name and the one "
+               "it was given";
         return 421;
     }
     if (!origin_is_ours(r->origin, r->host)) {

@@ -15,12 +15,12 @@ struct guard_request {
 };
 
 /* 0: it may, and *rest is the path below the token, without its slash; NULL: the slash itself is missing.  Otherwise the HTTP
- * status, and *why for people.  own_name: what else the host may be called; NULL: nothing. */
+ * status, and *why for people.  names: what else the host may be called; the last is NULL. */
 int guard_check(const struct guard_request *r, const char token[GUARD_TOKEN + 1],
-                const char *own_name, const char **rest, const char **why);
+                const char *const *names, const char **rest, const char **why);
 
-/* Is that Host header an IP address, localhost or own_name, with or without a port? */
-bool guard_host(const char *host, const char *own_name);
+/* Is that Host header an IP address, localhost or one of the names, with or without a port? */
+bool guard_host(const char *host, const char *const *names);
 /* Are they the same?  Takes as long whatever they are. */
 bool guard_same(const char *given, const char token[GUARD_TOKEN + 1], size_t given_len);
 

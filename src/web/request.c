@@ -183,7 +183,7 @@ enum MHD_Result request_serve(void *web, struct MHD_Connection *c, const char *u
                               .authorization = header(c, "Authorization"),
                               .token =
                                   MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token")};
-    int wrong = guard_check(&g, w->token, w->own_name, &rest, &why);
+    int wrong = guard_check(&g, w->token, w->names, &rest, &why);
     if (wrong)
         return send_error(c, (unsigned)wrong, why);
     if (!r) { /* the headers are there; a body, which GET has none of, is not read */

@@ -71,7 +71,8 @@ struct web {
     struct MHD_Daemon *daemon;
     int epoll_fd, listen_fd;
     char token[GUARD_TOKEN + 1], nonce[NONCE + 1];
-    char *url, own_name[256];
+    char *url, own_name[256], given_name[256];
+    const char *names[3]; /* these two, as far as there are any */
     bool loopback, closing;
     struct timer run;  /* the library wants to be called then */
     struct timer tick; /* once a second while anybody is connected */

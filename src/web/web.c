@@ -134,13 +134,26 @@ static int start_daemon(struct web *w, struct err *e)
     return loop_watch(w->loop, w->epoll_fd, EPOLLIN, on_ready, w, e);
 }
 
+/* What it may be called beside its address: the machine's own name, and one that --web gives. */
+static void know_names(struct web *w, const char *host)
+{
+    static const char *const none[] = {NULL};
+    int n = 0;
+    if (gethostname(w->own_name, sizeof w->own_name - 1) == 0 && w->own_name[0])
+        w->names[n++] = w->own_name;
+    if (strchr(host, ':') || guard_host(host, none))
+        return; /* an address */
+    snprintf(w->given_name, sizeof w->given_name, "%s", host);
+    w->names[n] = w->given_name;
+}
+
 static int begin(struct web *w, struct err *e)
 {
     struct address a;
     char *shown = NULL;
     int rc = address_parse(w->o.address, &a, e);
-    if (rc == 0 && !strchr(a.host, ':') && !guard_host(a.host, NULL))
-        snprintf(w->own_name, sizeof w->own_name, "%s", a.host); /* a name the user chose */
+    if (rc == 0)
+        know_names(w, a.host);
     if (rc == 0)
         rc = mhd_load(e);
     if (rc == 0)
@@ -167,8 +180,6 @@ int web_open(struct web **out, const struct web_opts *o, struct err *e)
     w->epoll_fd = w->listen_fd = -1;
     w->run = (struct timer){.fn = on_run, .arg = w};
     w->tick = (struct timer){.fn = on_tick, .arg = w};
-    if (gethostname(w->own_name, sizeof w->own_name - 1) < 0)
-        w->own_name[0] = '\0';
     canvas_open(w);
     int rc = begin(w, e);
     if (rc < 0) {

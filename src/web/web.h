@@ -22,8 +22,8 @@
  * in numbers, defects and settings; the other sections follow as events.  Connections are few (WEB_CLIENTS), each has a time limit, and whoever reads slowly misses the states in
  * between.  Nothing is ever written to the record, and it is read without a lock that a writer waits for.
  *
- * Who may look: whoever knows the token, which is new each time unless it is kept in a file.  The Host must be an IP address, localhost or the name of
- * this machine, and the Origin, if there is one, this very server: a page from elsewhere can neither read this one
+ * Who may look: whoever knows the token, which is new each time unless it is kept in a file.  The Host must be an IP address, localhost, the name of
+ * this machine or the name in the address it was told to listen on, and the Origin, if there is one, this very server: a page from elsewhere can neither read this one
  * through a name that it points here, nor make a browser ask. */
 #ifndef CAROL_WEB_WEB_H
 #define CAROL_WEB_WEB_H

@@ -92,6 +92,18 @@ class Browser:
         element = self.ask(self.session + "/element/active")[ELEMENT]
         self.ask(f"{self.session}/element/{element}/value", {"text": text})
 
+    def mouse(self, *steps):
+        """Each step is where to go, (x, y), or "down" or "up"."""
+        actions = [{"type": "pointerMove", "duration": 0, "x": int(s[0]), "y": int(s[1])} if isinstance(s, tuple)
+                   else {"type": "pointerDown" if s == "down" else "pointerUp", "button": 0} for s in steps]
+        self.ask(self.session + "/actions", {"actions": [
+            {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}]})
+
+    def box(self, selector):
+        """Left, top, width, height of the first such element, which is brought into view."""
+        return self.run("const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center', behavior: 'instant'}); "
+                        "const b = e.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]", selector)
+
     def picture(self, path):
         data = self.ask(self.session + "/screenshot")
         with open(path, "wb") as file:

@@ -5,6 +5,7 @@ go wrong around it.
     triage.py CAROL SOURCE_ROOT
 """
 import hashlib
+import html
 import json
 import os
 import re
@@ -124,6 +125,19 @@ def again():
     TAP.ok(len(now) == len(before) + 1 and now[:-1] == before, "only what is new costs")
 
 
+def page_commands(d):
+    """The page says how to see a defect again in the words of carol triage, and they do."""
+    code, text = CAROL.run("report", OUT, "-o", TEMP / "page.html")
+    page = (TEMP / "page.html").read_text() if code == 0 else text
+    shown = {i: html.unescape(c) for i, c in re.findall(r"defect (\w+); see it again:</small> <code>(.*?)</code>", page)}
+    said = {line.strip() for line in triage()[1].splitlines()}
+    wrong = [(x["id"], shown.get(x["id"])) for x in d if shown.get(x["id"]) not in said]
+    TAP.ok(len(d) > 5 and not wrong, "the page has the command that carol triage prints for each confirmed defect", (wrong[:3], sorted(said)[:20]))
+    crash = next((x for x in d if x["kind"] == "crash"), None)
+    done = subprocess.run(["bash", "-c", shown.get(crash["id"], "true")], stderr=subprocess.PIPE, stdout=subprocess.PIPE, check=False, text=True)
+    TAP.ok(done.returncode not in (0, 127) and crash["function"] in done.stderr, "which shows it again", (shown.get(crash["id"]), done))
+
+
 def files():
     d = defects()["defects"]
     report = (OUT / "triage" / d[0]["id"] / "report.md").read_text()
@@ -133,6 +147,7 @@ def files():
     TAP.ok(done.returncode not in (0, 127), "which fail as they should", done)
     TAP.ok(all(w in report for w in ("## Builds", "clang", "first seen", "by aflpp", "## Where the input comes from", "| seed |")),
            "it names builds, finder and ancestors", report)
+    page_commands(d)
     suite = xml.etree.ElementTree.parse(OUT / "triage/junit.xml").getroot().find("testsuite")
     TAP.ok(len(suite.findall("testcase/failure")) == len(d) == int(suite.get("failures")), "junit.xml has a failure per defect")
     sarif = json.loads((OUT / "triage/defects.sarif").read_text())
