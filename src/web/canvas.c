@@ -227,7 +227,7 @@ static void on_done(void *arg, int64_t cpu_ns, const char *why)
         viewers_wake(w);
     } else if (asked == ASKED_PAGE && w->page) {
         answer_page(w);
-    } else if (asked == ASKED_PART && !w->asked_found) {
+    } else if (asked == ASKED_PART && !w->asked_found && !w->more) {
         answer_part(w, NULL, 0);
     }
     ask_next(w);

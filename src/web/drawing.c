@@ -189,7 +189,7 @@ static int part(struct drawing *d, part_fn *write, int64_t number, struct err *e
     buf_clear(&d->text);
     rc = write(d->r, number, &d->text, &none);
     if (rc == -ENOENT && !report_is_whole(d->r))
-        return err_set(e, -EAGAIN, "the record is being read; try again in a moment");
+        return say_more(e);
     if (rc == -ENOENT)
         return 0;
     if (rc < 0)

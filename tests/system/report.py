@@ -17,6 +17,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import browser
 from campaign_kit import wait_until
+from web_kit import Site
 from page_kit import CAROL, RECORDS, TAP, TOP, Record, ask, copy, evil_record, report, simulate
 
 # Of each kind of text on the page: its colour against the first background behind it that is not transparent.
@@ -352,9 +353,13 @@ def served_day(b, day):
     """Whatever is not read or drawn when the page is opened comes by itself, the influence of the signals last."""
     p = subprocess.Popen([CAROL.binary, "view", str(day), "--web", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
     try:
-        b.open(next(line.strip() for line in p.stdout if line.startswith("http://")))
+        url = next(line.strip() for line in p.stdout if line.startswith("http://"))
+        status, _, text = Site(url).get("turn/4000", timeout=300)
+        TAP.ok(status == 200 and b"<table" in text, "a turn that is asked for before the record is read is waited for", (status, text[:200]))
+        b.open(url)
         b.run("window.mark = 1")
-        look = ("return [window.mark, document.querySelectorAll('#coverage svg.plot').length, document.querySelectorAll('#signals .influence').length,"
+        look = ("return [window.mark, document.querySelectorAll('#coverage svg.plot').length, document.querySelectorAll('#signals .influence').length ||"
+                " document.getElementById('signals').innerText.includes('was given up'),"
                 " document.querySelectorAll('details[data-turn]').length, document.body.innerText.includes('being read')]")
         seen = wait_until(lambda: (x := b.run(look))[2] and x, 120)
         TAP.ok(seen and seen[0] == 1 and seen[1] == 1 and seen[3] > 4000 and not seen[4], "a day that is served is whole after a while, without a reload",

@@ -233,6 +233,21 @@ static void a_record_that_takes_long_follows_by_itself(void **state)
     w = good;
 }
 
+/* A turn that is asked for before the record is read is waited for. */
+static void a_turn_of_a_record_that_takes_long(void **state)
+{
+    (void)state;
+    struct web *good = w;
+    assert_int_equal(open_server(SLOW, false), 0);
+    char *text = get("turn/3");
+    assert_int_equal(code_of(text), 200);
+    assert_non_null(strstr(text, "the third turn"));
+    assert_false(w->told);
+    free(text);
+    web_close(w, NULL);
+    w = good;
+}
+
 static void whoever_looks_soon_finds_it_drawn(void **state)
 {
     (void)state;
@@ -274,7 +289,8 @@ static void closing_tells_everybody(void **state)
 /* Draws like drawing.c, from a record that takes many portions. */
 static int slow_artist(void)
 {
-    static const char page[] = "<p>It is being read.", figures[] = "<section id=\"figures\">";
+    static const char page[] = "<p>It is being read.", figures[] = "<section id=\"figures\">",
+                      turn[] = "the third turn";
     char line[64];
     for (int portions = 0; fgets(line, sizeof line, stdin);) {
         portions += strcmp(line, "draw\n") == 0 || strcmp(line, "renew\n") == 0;
@@ -283,6 +299,8 @@ static int slow_artist(void)
             printf("more - 0\n");
         if (strcmp(line, "page\n") == 0)
             printf("page - %zu\n%s", strlen(page), page);
+        else if (strcmp(line, "turn 3\n") == 0 && !more)
+            printf("part - %zu\n%s", strlen(turn), turn);
         else if (!more)
             printf("section figures %zu\n%s", strlen(figures), figures);
         printf("done - 0\n");
@@ -307,6 +325,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(who_hangs_up_leaves_nothing),
         cmocka_unit_test(what_cannot_be_drawn_is_said),
         cmocka_unit_test(a_record_that_takes_long_follows_by_itself),
+        cmocka_unit_test(a_turn_of_a_record_that_takes_long),
         cmocka_unit_test(whoever_looks_soon_finds_it_drawn),
         cmocka_unit_test(closing_tells_everybody),
     };
