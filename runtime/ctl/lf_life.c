@@ -9,6 +9,7 @@
 #include "self.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,6 +29,7 @@
 #define TICKS 4 /* looks at an execution within its limit */
 #define SLEEP 3 /* limits; the supervisor waits for four */
 #define MS INT64_C(1000000)
+#define SPARE 8 /* descriptors that the target cannot use up */
 #define LOST_BYTES                                                                                 \
     ((uint64_t)1 << 30) /* by a target without a limit, until the process begins again */
 
@@ -38,6 +40,7 @@ static char **words, **surroundings; /* what it was called with */
 static size_t seed_at;               /* of -seed= in words; 0: there is none */
 static int said = -1;                /* where its messages go */
 static int64_t limit_ns;
+static struct rlimit files;              /* descriptors, as many as we were given */
 static uint64_t most_bytes, first_bytes; /* of address space: its limit; what the corpus takes */
 static volatile bool at_work, leaving;
 static const uint8_t *volatile unit;
@@ -76,6 +79,18 @@ static void set_limits(void)
     struct rlimit r = {most_bytes, most_bytes};
     if (most_bytes)
         setrlimit(RLIMIT_AS, &r);
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur < 4 * SPARE)
+        files.rlim_cur = 0;
+    lf_life_room(false);
+}
+
+void lf_life_room(bool on)
+{
+    struct rlimit r = files;
+    if (!r.rlim_cur)
+        return;
+    r.rlim_cur -= on || r.rlim_cur == RLIM_INFINITY ? 0 : SPARE;
+    setrlimit(RLIMIT_NOFILE, &r);
 }
 
 /* Before ctl.c takes the variables out of the environment. */
@@ -152,7 +167,9 @@ static void clear_descriptors(void)
 static _Noreturn void begin_again(void)
 {
     sigset_t none;
+    unit = NULL; /* a tick that waits is not to save it again */
     lf_life_watch(false);
+    lf_life_room(true);
     lf_replay_done();
     ctl_import_done();
     if (lf_life_is_over() || !words || !surroundings || chdir(ctl_dir) < 0)
@@ -170,6 +187,8 @@ static uint64_t size_now(void)
 {
     char text[64] = {0};
     int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == EMFILE)
+        begin_again();
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
     if (fd >= 0)
         close(fd);
@@ -241,6 +260,7 @@ static void keep_unit(int signo, uint64_t where)
     int n = 0;
     if (!unit)
         return;
+    lf_life_room(true);
     snprintf(whole, sizeof whole, "%s/crash/whole", ctl_dir);
     for (; n < PER_PLACE; n++) {
         snprintf(name, sizeof name, "%s/crash/SIG%s.%016llx.%d", ctl_dir, abbrev ? abbrev : "",

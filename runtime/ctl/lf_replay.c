@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -74,8 +75,8 @@ void lf_replay_begin(void)
             add(de->d_name);
     if (d)
         closedir(d);
-    if (count)
-        qsort(list, count, sizeof *list, by_size);
+    if (at < count)
+        qsort(list + at, count - at, sizeof *list, by_size);
 }
 
 bool lf_replay_pending(void)
@@ -83,18 +84,32 @@ bool lf_replay_pending(void)
     return at < count;
 }
 
-/* Bytes of the current file; 0: there are none. */
-static size_t read_current(size_t max)
+/* The target may have used up all descriptors but ours. */
+static int open_current(void)
 {
-    size_t n = 0;
-    struct stat st;
     int fd = open(current, O_RDONLY | O_CLOEXEC);
-    for (ssize_t k; fd >= 0 && n < max && (k = read(fd, bytes + n, max - n)) > 0;)
-        n += (size_t)k;
-    uncut = fd >= 0 && fstat(fd, &st) == 0 && st.st_size == (off_t)n;
-    if (fd >= 0)
-        close(fd);
-    return n;
+    if (fd < 0 && errno == EMFILE) {
+        lf_life_room(true);
+        fd = open(current, O_RDONLY | O_CLOEXEC);
+        lf_life_room(false);
+    }
+    return fd;
+}
+
+/* *n: bytes of the current file; false: it cannot be read. */
+static bool read_current(size_t max, size_t *n)
+{
+    ssize_t k = 0;
+    struct stat st;
+    int fd = open_current();
+    if (fd < 0)
+        return false;
+    *n = 0;
+    while (*n < max && (k = read(fd, bytes + *n, max - *n)) > 0)
+        *n += (size_t)k;
+    uncut = fstat(fd, &st) == 0 && st.st_size == (off_t)*n;
+    close(fd);
+    return k >= 0;
 }
 
 const uint8_t *lf_replay_next(size_t max, size_t *size)
@@ -107,9 +122,12 @@ const uint8_t *lf_replay_next(size_t max, size_t *size)
     while (bytes && at < count) {
         snprintf(current, sizeof current, "%s/old/%s", ctl_dir, list[at].name);
         free(list[at++].name);
-        if ((*size = read_current(max)))
+        if (!read_current(max, size))
+            current[0] = 0; /* it stays for the next life */
+        else if (*size)
             return bytes;
-        lf_replay_done(); /* empty: a kill cut it */
+        else
+            lf_replay_done(); /* empty: a kill cut it */
     }
     return NULL;
 }
@@ -122,22 +140,45 @@ void lf_replay_done(void)
     current[0] = 0;
 }
 
-/* Is this libFuzzer, about to write what it was given from a file? */
-static bool is_kept(const char *path, const char *mode)
+/* Is this a file of libFuzzer's corpus?  Its name, or NULL. */
+static const char *corpus_name(const char *path)
 {
     size_t n = strlen(ctl_dir);
-    return current[0] && uncut && mode[0] == 'w' && strncmp(path, ctl_dir, n) == 0 &&
-           strncmp(path + n, "/new/", 5) == 0;
+    if (!n || strncmp(path, ctl_dir, n) != 0 || strncmp(path + n, "/new/", 5) != 0)
+        return NULL;
+    return path + n + 5;
 }
 
-CTL_EXPORTED FILE *fopen(const char *restrict path, const char *restrict mode)
+/* What libFuzzer opens: what it was given from a file, and keeps, is there already. */
+static FILE *open_for(const char *path, const char *mode)
 {
     static FILE *(*real)(const char *, const char *);
-    if (is_kept(path, mode) && rename(current, path) == 0) {
+    const char *name = corpus_name(path);
+    if (name && current[0] && uncut && mode[0] == 'w' && rename(current, path) == 0) {
         current[0] = 0;
         return NULL; /* then libFuzzer goes on without a word */
     }
     if (!real)
         real = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");
-    return real ? real(path, mode) : NULL;
+    FILE *f = real ? real(path, mode) : NULL;
+    if (!f && real && name && errno == EMFILE) {
+        lf_life_room(true);
+        f = real(path, mode);
+        lf_life_room(false);
+    }
+    return f;
+}
+
+/* Both names: which of them a program calls depends on how it was compiled. */
+CTL_EXPORTED FILE *open_plain(const char *path, const char *mode) __asm__("fopen");
+CTL_EXPORTED FILE *open_large(const char *path, const char *mode) __asm__("fopen64");
+
+FILE *open_plain(const char *path, const char *mode)
+{
+    return open_for(path, mode);
+}
+
+FILE *open_large(const char *path, const char *mode)
+{
+    return open_for(path, mode);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,6 +87,24 @@ void lf_life_watch(bool on)
 
 void lf_life_refresh(void)
 {
+}
+
+/* Descriptors in use: none, all that the target may have, all. */
+static enum { PLENTY, FEW, NONE } descriptors;
+static void let_open(bool on)
+{
+    static struct rlimit all;
+    struct rlimit none;
+    if (!all.rlim_cur)
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    none = (struct rlimit){0, all.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, on ? &all : &none), 0);
+}
+
+void lf_life_room(bool on)
+{
+    if (descriptors == FEW)
+        let_open(on);
 }
 
 bool lf_life_is_over(void)
@@ -166,6 +185,46 @@ static void the_corpus_comes_first(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* libFuzzer's fopen() is the one without 64: this file was not compiled as it was. */
+FILE *plain_fopen(const char *path, const char *mode) __asm__("fopen");
+
+/* A target that has all descriptors takes no file from us: not what is to be executed, nor what is found. */
+static void without_descriptors_nothing_is_lost(void **state)
+{
+    (void)state;
+    char path[PATH_MAX + 64];
+    put("old", "a", "one");
+    put("old", "b", "number two");
+    snprintf(path, sizeof path, "%s/new/found", ctl_dir);
+    lf_replay_begin();
+    size_t n = 0;
+    descriptors = NONE;
+    let_open(false);
+    assert_null(lf_replay_next(MAX, &n));
+    assert_null(plain_fopen(path, "wb"));
+    let_open(true);
+    lf_replay_done();
+    assert_true(there("old/a") && there("old/b") && !lf_replay_pending());
+    lf_replay_begin();
+    descriptors = FEW;
+    let_open(false);
+    const uint8_t *bytes = lf_replay_next(MAX, &n);
+    assert_true(bytes && n == 3 && memcmp(bytes, "one", 3) == 0);
+    lf_replay_done();
+    bytes = lf_replay_next(MAX, &n);
+    assert_true(bytes && n == 10);
+    assert_null(plain_fopen(path, "wb")); /* kept: its file is moved */
+    assert_true(there("new/found") && !there("old/a") && !there("old/b"));
+    assert_int_equal(unlink(path), 0);
+    FILE *f = plain_fopen(path, "wb");
+    assert_non_null(f);
+    fclose(f);
+    assert_null(plain_fopen("/dev/null", "r")); /* of the target's */
+    let_open(true);
+    descriptors = PLENTY;
+    assert_int_equal(unlink(path), 0);
+}
+
 /* The start is over: it parks, and takes imports; then it goes on with what it had. */
 static void imports_are_executed_and_not_mutated(void **state)
 {
@@ -225,6 +284,7 @@ int main(void)
         cmocka_unit_test(what_is_too_large_is_passed_over),
         cmocka_unit_test(it_parks_between_two_executions),
         cmocka_unit_test(a_cycle_is_a_thousand),
+        cmocka_unit_test(without_descriptors_nothing_is_lost),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
