@@ -2,7 +2,8 @@
  * anew in the same process, so that to everybody outside the fuzzer never ended.
  *
  * It begins anew only after its first mutation.  What ends it earlier (a wrong option, a target that fails on
- * the empty input, which libFuzzer executes first of all) ends it for good. */
+ * the empty input, which libFuzzer executes first of all) ends it for good.  The newline that libFuzzer
+ * executes next when it has no corpus is kept from it (lf_replay.c). */
 #include "lf.h"
 
 #include "ctl.h"
@@ -13,6 +14,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +23,17 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define PER_PLACE 3 /* files; libFuzzer alone would save every crash */
 #define FRAMES 16
 #define STACK_BYTES ((size_t)128 << 10)
-#define TICKS 4 /* looks at an execution within its limit */
-#define SLEEP 3 /* limits; the supervisor waits for four */
+#define TICKS 4             /* looks at an execution within its limit */
+#define TICK (SIGRTMAX - 1) /* SIGALRM is the target's */
+#define SLEEP 3             /* limits; the supervisor waits for four */
 #define MS INT64_C(1000000)
 #define SPARE 8 /* descriptors that the target cannot use up */
 #define LOST_BYTES                                                                                 \
@@ -46,6 +52,9 @@ static volatile bool at_work, leaving;
 static const uint8_t *volatile unit;
 static volatile size_t unit_size;
 static volatile uint64_t unit_number;
+static timer_t timer;
+static bool timed;
+static uintptr_t text_from, text_to; /* where the target's own code is */
 
 /* ---- how it was called ---- */
 
@@ -164,11 +173,21 @@ static void clear_descriptors(void)
     syscall(SYS_close_range, (unsigned)CTL_EVENT_FD + 1, ~0u, 0u);
 }
 
+/* What the target had set up would be there in the next life, before anybody handles it. */
+static void clear_alarms(void)
+{
+    const struct itimerval never = {{0}, {0}};
+    setitimer(ITIMER_REAL, &never, NULL);
+    setitimer(ITIMER_VIRTUAL, &never, NULL);
+    setitimer(ITIMER_PROF, &never, NULL);
+}
+
 static _Noreturn void begin_again(void)
 {
-    sigset_t none;
-    unit = NULL; /* a tick that waits is not to save it again */
+    const uint64_t none = 0; /* signals that wait */
+    unit = NULL;             /* a tick that waits is not to save it again */
     lf_life_watch(false);
+    clear_alarms();
     lf_life_room(true);
     lf_replay_done();
     ctl_import_done();
@@ -176,8 +195,7 @@ static _Noreturn void begin_again(void)
         end(0);
     change_seed();
     clear_descriptors();
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
     execve(words[0], words, surroundings);
     end(98);
 }
@@ -229,14 +247,51 @@ CTL_EXPORTED void exit(int code)
 
 /* ---- crashes and hangs ---- */
 
+#if defined __x86_64__
+#define PC(m) ((uintptr_t)(m).gregs[REG_RIP])
+#define SP(m) ((uintptr_t)(m).gregs[REG_RSP])
+#define CALLER(m) word_at(SP(m))
+#elif defined __aarch64__
+#define PC(m) ((uintptr_t)(m).pc)
+#define CALLER(m) ((uintptr_t)(m).regs[30])
+#else
+#define PC(m) ((void)(m), (uintptr_t)0)
+#define CALLER(m) ((void)(m), (uintptr_t)0)
+#endif
+
+/* 0: there is nothing to read, which makes no second crash. */
+__attribute__((unused)) static uintptr_t word_at(uintptr_t address)
+{
+    uintptr_t word = 0;
+    const struct iovec to = {&word, sizeof word}, from = {(void *)address, sizeof word};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof word ? word : 0;
+}
+
+/* Where it crashed, by the registers alone: in the target, in what the target called, or elsewhere.  A jump to
+ * nowhere is known by where it came from: by where it went there would be too many places. */
+static uintptr_t spot(const siginfo_t *info, const ucontext_t *c)
+{
+    uintptr_t pc = PC(c->uc_mcontext), caller = CALLER(c->uc_mcontext);
+    if (pc >= text_from && pc < text_to)
+        return pc - text_from + 1;
+    if (caller >= text_from && caller < text_to)
+        return caller - text_from + 1;
+    return info->si_addr == (void *)pc ? 0 : pc & 0xfff;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    return (h ^ v) * UINT64_C(0x100000001b3);
+}
+
 /* Where we are: the same number for the same calls, wherever the kernel has put the program. */
-static uint64_t place(void)
+static uint64_t place(uintptr_t at)
 {
     void *frames[FRAMES];
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t h = mix(UINT64_C(0xcbf29ce484222325), at);
     int n = backtrace(frames, FRAMES);
     for (int i = 0; i < n; i++)
-        h = (h ^ ((uintptr_t)frames[i] & 0xfff)) * UINT64_C(0x100000001b3);
+        h = mix(h, (uintptr_t)frames[i] & 0xfff);
     return h;
 }
 
@@ -273,17 +328,23 @@ static void keep_unit(int signo, uint64_t where)
 }
 
 /* A second crash happens where the first is looked at: on a stack that cannot be read. */
-static void on_crash(int signo)
+static void on_crash(int signo, siginfo_t *info, void *context)
 {
-    static volatile int depth;
+    static volatile int depth, first;
+    static volatile uintptr_t at;
     if (!is_mine()) {
         signal(signo, SIG_DFL);
         raise(signo);
         return;
     }
     int d = depth++;
-    if (d < 2)
-        keep_unit(signo, d == 0 ? place() : 0);
+    if (d == 0) {
+        first = signo;
+        at = spot(info, context);
+        keep_unit(signo, place(at));
+    } else if (d == 1) {
+        keep_unit(first, at);
+    }
     begin_again();
 }
 
@@ -296,8 +357,11 @@ static int64_t now_ns(clockid_t id)
 }
 
 /* The limit is one of CPU time, so that a busy machine makes no hangs; who sleeps may do so for longer. */
-static void on_tick(int signo)
+static void on_tick(int signo, siginfo_t *info, void *context)
 {
+    (void)signo;
+    (void)info;
+    (void)context;
     static uint64_t seen;
     static int64_t since, cpu;
     if (!unit || !is_mine())
@@ -310,35 +374,80 @@ static void on_tick(int signo)
     } else if (leaving) {
         end(0);
     } else if (used - cpu >= limit_ns || now - since >= SLEEP * limit_ns) {
-        keep_unit(signo, place());
+        keep_unit(SIGALRM, place(0));
         begin_again();
     }
 }
 
-static void on_end(int signo)
+static void on_end(int signo, siginfo_t *info, void *context)
 {
     (void)signo;
+    (void)info;
+    (void)context;
     leaving = true;
 }
 
 /* ---- the beginning ---- */
 
 /* libc's own: the target has one that keeps some signals to itself. */
-static void handle(int signo, void (*fn)(int), int flags)
+static void handle(int signo, void (*fn)(int, siginfo_t *, void *), int flags)
 {
     int (*real)(int, const struct sigaction *, struct sigaction *) =
         (int (*)(int, const struct sigaction *, struct sigaction *))dlsym(RTLD_NEXT, "sigaction");
-    struct sigaction sa = {.sa_handler = fn, .sa_flags = flags};
+    struct sigaction sa = {.sa_sigaction = fn, .sa_flags = SA_SIGINFO | flags};
     sigemptyset(&sa.sa_mask);
+    sigaddset(&sa.sa_mask, TICK);
+    sigaddset(&sa.sa_mask, SIGALRM);
     if (real)
         real(signo, &sa, NULL);
 }
 
 void lf_life_watch(bool on)
 {
-    int64_t us = on && limit_ns ? limit_ns / TICKS / 1000 + 1 : 0;
-    struct timeval each = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
-    setitimer(ITIMER_REAL, &(struct itimerval){each, each}, NULL);
+    int64_t ns = on && limit_ns ? limit_ns / TICKS + 1 : 0;
+    struct timespec each = {.tv_sec = ns / (1000 * MS), .tv_nsec = ns % (1000 * MS)};
+    if (timed)
+        timer_settime(timer, 0, &(struct itimerspec){each, each}, NULL);
+}
+
+/* A timer of our own, which the target does not know and the next life does not inherit. */
+static void make_timer(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = TICK};
+    handle(TICK, on_tick, SA_ONSTACK | SA_RESTART);
+    timed = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+    if (!timed)
+        ctl_fault("no timer, hangs will not be seen: %s", strerror(errno));
+}
+
+typedef int mask_fn(int how, const sigset_t *set, sigset_t *old);
+
+/* A target that blocks all signals does not mean ours. */
+static int mask(mask_fn *real, int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t some;
+    if (set && how != SIG_UNBLOCK) {
+        some = *set;
+        sigdelset(&some, TICK);
+        set = &some;
+    }
+    return real ? real(how, set, old) : ENOSYS;
+}
+
+CTL_EXPORTED int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static mask_fn *real;
+    if (!real)
+        real = (mask_fn *)dlsym(RTLD_NEXT, "sigprocmask");
+    return mask(real, how, set, old);
+}
+
+CTL_EXPORTED int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static mask_fn *real;
+    if (!real)
+        real = (mask_fn *)dlsym(RTLD_NEXT, "pthread_sigmask");
+    return mask(real, how, set, old);
 }
 
 void lf_life_unit(const uint8_t *data, size_t size)
@@ -349,8 +458,7 @@ void lf_life_unit(const uint8_t *data, size_t size)
     unit = data;
 }
 
-/* What the target prints is not for the log. */
-static void be_silent(void)
+void lf_life_silence(void)
 {
     int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (fd < 0)
@@ -358,6 +466,21 @@ static void be_silent(void)
     dup2(fd, STDOUT_FILENO);
     dup2(fd, STDERR_FILENO);
     close(fd);
+}
+
+/* The first object is the program itself. */
+static int find_text(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    (void)arg;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+        if (h->p_type != PT_LOAD || !(h->p_flags & PF_X))
+            continue;
+        text_from = info->dlpi_addr + h->p_vaddr;
+        text_to = text_from + h->p_memsz;
+    }
+    return 1;
 }
 
 void lf_life_begin(void)
@@ -368,13 +491,16 @@ void lf_life_begin(void)
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack.ss_sp != MAP_FAILED)
         sigaltstack(&stack, NULL);
+    dl_iterate_phdr(find_text, NULL);
     backtrace(frames, 2); /* the first call loads what it needs */
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         handle(deadly[i], on_crash, SA_ONSTACK | SA_NODEFER);
+    clear_alarms(); /* libFuzzer's own */
     handle(SIGALRM, on_tick, SA_ONSTACK | SA_RESTART);
+    make_timer();
     handle(SIGINT, on_end, SA_RESTART);
     handle(SIGTERM, on_end, SA_RESTART);
-    be_silent();
+    lf_life_silence();
     at_work = true;
     lf_life_watch(true);
 }

@@ -1,7 +1,10 @@
 /* lf_replay: the files of DIR/old, one after the other, small ones first as libFuzzer does it.  Executes nothing.
  *
  * What libFuzzer keeps of them is moved to DIR/new instead of being written again: a life makes and removes no file,
- * which takes a file system longer than the executions. */
+ * which takes a file system longer than the executions.
+ *
+ * libFuzzer without a corpus executes a newline before it mutates anything, and a target may fail on that.  So there
+ * is a file that it finds and cannot open: nothing is executed, and a newline that was not is what it mutates first. */
 #include "lf.h"
 
 #include "ctl.h"
@@ -43,6 +46,12 @@ void lf_replay_gather(const char *dir)
     }
     if (d)
         closedir(d);
+    snprintf(to, sizeof to, "%s/new/" LF_NOTHING, dir);
+    int fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ssize_t n = fd >= 0 ? write(fd, "\n", 1) : 0; /* none that is empty is found */
+    (void)n;
+    if (fd >= 0)
+        close(fd);
 }
 
 static int by_size(const void *a, const void *b)
@@ -157,6 +166,10 @@ static FILE *open_for(const char *path, const char *mode)
     if (name && current[0] && uncut && mode[0] == 'w' && rename(current, path) == 0) {
         current[0] = 0;
         return NULL; /* then libFuzzer goes on without a word */
+    }
+    if (name && strcmp(name, LF_NOTHING) == 0) {
+        lf_life_silence(); /* it wonders, and goes on */
+        return NULL;
     }
     if (!real)
         real = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");

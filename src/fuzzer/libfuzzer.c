@@ -74,6 +74,9 @@ static int link_seeds(struct live *lv, struct err *e)
 {
     size_t largest = 0;
     struct strv names = {0};
+    char *nothing = str_fmt("%s/new/" LF_NOTHING, lv->o.dir);
+    unlink(nothing); /* the library makes it anew */
+    free(nothing);
     if (layout_survey(lv, "old", &largest) || layout_survey(lv, "new", &largest))
         return 0;
     char *in = fs_join(lv->o.dir, "in");

@@ -1,5 +1,6 @@
 /* commands: how each fuzzer is called, and what is done to its directory before it is called again.  Nothing is
  * started: the programs and libraries are empty files. */
+#include "../../runtime/ctl/lf.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "fuzzer/ctlpage.h"
@@ -377,6 +378,12 @@ static void libfuzzer_is_the_target(void **state)
     put("i/old/s000000000001", "");
     command(lv, true); /* its own directory is left alone */
     assert_string_equal(content("i/old/s000000000001"), "");
+    char *seed = fs_join(home, "i/old/s000000000001");
+    assert_int_equal(unlink(seed), 0);
+    free(seed);
+    put("i/new/" LF_NOTHING, "\n"); /* no corpus */
+    command(lv, true);
+    assert_string_equal(content("i/old/s000000000001"), "small");
     ctl_set64(&lv->page->execs, 1000);
     command(lv, true); /* another life, other random numbers */
     says("-seed=1007 ");

@@ -1,9 +1,12 @@
 /* lives: a target that ends or disturbs its process in every way, by the first byte of its input.  It says in the file
- * CAROL_TEST_LOG what it did, once per process.  With -DLIVES_EMPTY it does not even survive the empty input. */
+ * CAROL_TEST_LOG what it did, once per process.  With -DLIVES_EMPTY it does not even survive the empty input, with
+ * -DLIVES_NEWLINE not a newline.  With -DLIVES_NOWHERE all it does is jump to nowhere, from eight places. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +57,53 @@ static void free_twice(void)
     free(q);
 }
 
+static void on_signal(int signo)
+{
+    sink += (unsigned)signo;
+}
+
+/* Neither an alarm nor any other signal is to disturb what comes now. */
+static void go_deaf(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    alarm(0);
+    signal(SIGALRM, on_signal);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* Whoever has this process next may get a signal. */
+static void leave_a_timer(void)
+{
+    const struct itimerval soon = {.it_value = {.tv_usec = 3000}};
+    signal(SIGPROF, on_signal);
+    setitimer(ITIMER_PROF, &soon, NULL);
+}
+
+#define FROM(n)                                                                                    \
+    __attribute__((noinline)) static void from_##n(void)                                           \
+    {                                                                                              \
+        wild();                                                                                    \
+        sink += n;                                                                                 \
+    }
+FROM(1)
+FROM(2) FROM(3) FROM(4) FROM(5) FROM(6) FROM(7) FROM(8)
+
+    static void jump(uint8_t what)
+{
+    switch (what % 16) {
+    case 1: from_1(); break;
+    case 2: from_2(); break;
+    case 3: from_3(); break;
+    case 4: from_4(); break;
+    case 5: from_5(); break;
+    case 6: from_6(); break;
+    case 7: from_7(); break;
+    case 8: from_8(); break;
+    default: break;
+    }
+}
+
 static void act(uint8_t what)
 {
     switch (what) {
@@ -84,10 +134,19 @@ static void act(uint8_t what)
         tell('J');
         wild();
         break;
+    case 'K':
+        tell('K');
+        go_deaf();
+        for (;;)
+            sink++;
     case 'O':
         tell('O');
         sink += (unsigned)open("/dev/null", O_RDONLY);
         break;
+    case 'P':
+        tell('P');
+        leave_a_timer();
+        abort();
     case 'Q': tell('Q'); _exit(4);
     case 'R':
         tell('R');
@@ -107,6 +166,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size)
         abort();
 #endif
+#ifdef LIVES_NEWLINE
+    if (size == 1 && data[0] == '\n')
+        abort();
+#endif
+#ifdef LIVES_NOWHERE
+    if (size)
+        jump(data[0]);
+    return 0;
+#endif
+    (void)jump;
     if (size > 2)
         act(data[0]);
     return 0;
