@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LF_NOTHING ".nothing" /* in DIR/new: a file that libFuzzer finds and cannot open */
+#define LF_NOTHING "nothing" /* in DIR: a file that libFuzzer finds and cannot open */
 #define LF_ENV_LIMIT "CAROL_CTL_TIMEOUT_MS" /* environment variable: of one execution */
 #define LF_ENV_BYTES "CAROL_CTL_BYTES"      /* another: address space of the process; 0: no limit */
 

@@ -3,8 +3,8 @@
  * What libFuzzer keeps of them is moved to DIR/new instead of being written again: a life makes and removes no file,
  * which takes a file system longer than the executions.
  *
- * libFuzzer without a corpus executes a newline before it mutates anything, and a target may fail on that.  So there
- * is a file that it finds and cannot open: nothing is executed, and a newline that was not is what it mutates first. */
+ * libFuzzer without a corpus executes a newline before it mutates anything, and a target may fail on that.  So it has
+ * a seed, DIR/nothing, that it cannot open: nothing is executed, and a newline that was not is what it mutates first. */
 #include "lf.h"
 
 #include "ctl.h"
@@ -46,12 +46,6 @@ void lf_replay_gather(const char *dir)
     }
     if (d)
         closedir(d);
-    snprintf(to, sizeof to, "%s/new/" LF_NOTHING, dir);
-    int fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    ssize_t n = fd >= 0 ? write(fd, "\n", 1) : 0; /* none that is empty is found */
-    (void)n;
-    if (fd >= 0)
-        close(fd);
 }
 
 static int by_size(const void *a, const void *b)
@@ -149,21 +143,20 @@ void lf_replay_done(void)
     current[0] = 0;
 }
 
-/* Is this a file of libFuzzer's corpus?  Its name, or NULL. */
-static const char *corpus_name(const char *path)
+/* Does this name a file of ours?  Its name in DIR, or NULL. */
+static const char *name_in_dir(const char *path)
 {
     size_t n = strlen(ctl_dir);
-    if (!n || strncmp(path, ctl_dir, n) != 0 || strncmp(path + n, "/new/", 5) != 0)
-        return NULL;
-    return path + n + 5;
+    return n && strncmp(path, ctl_dir, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
 }
 
 /* What libFuzzer opens: what it was given from a file, and keeps, is there already. */
 static FILE *open_for(const char *path, const char *mode)
 {
     static FILE *(*real)(const char *, const char *);
-    const char *name = corpus_name(path);
-    if (name && current[0] && uncut && mode[0] == 'w' && rename(current, path) == 0) {
+    const char *name = name_in_dir(path);
+    bool corpus = name && strncmp(name, "new/", 4) == 0;
+    if (corpus && current[0] && uncut && mode[0] == 'w' && rename(current, path) == 0) {
         current[0] = 0;
         return NULL; /* then libFuzzer goes on without a word */
     }
@@ -174,7 +167,7 @@ static FILE *open_for(const char *path, const char *mode)
     if (!real)
         real = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");
     FILE *f = real ? real(path, mode) : NULL;
-    if (!f && real && name && errno == EMFILE) {
+    if (!f && real && corpus && errno == EMFILE) {
         lf_life_room(true);
         f = real(path, mode);
         lf_life_room(false);
