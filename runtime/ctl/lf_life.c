@@ -184,7 +184,7 @@ static void clear_alarms(void)
 
 static _Noreturn void begin_again(void)
 {
-    const uint64_t none = 0; /* signals that wait */
+    const uint64_t none = 0; /* as the kernel has a set of signals */
     unit = NULL;             /* a tick that waits is not to save it again */
     lf_life_watch(false);
     clear_alarms();

@@ -55,6 +55,13 @@ def places():
     ok(6 < crashes <= 24, "jumps to nowhere are told apart by where they came from", some)
 
 
+def once():
+    """A signal that waits while a hang is saved does not save it again."""
+    (TEMP / "log").unlink()
+    some = CAROL.json(*engine("once", 3, "--json")).get("turns", [])
+    ok(sum(t["hangs"] for t in some) == 1, "one hang is one file", some)
+
+
 def newline():
     """libFuzzer executes one before anybody can save it, unless it has a corpus."""
     some = CAROL.json(*engine("newline", 3, "--json", seeds="newlines")).get("turns", [])
@@ -77,11 +84,13 @@ def main():
         (TEMP / "newlines" / str(i)).write_bytes(text)
     build("build")
     build("newline", "-DLIVES_NEWLINE")
+    build("once", "-DLIVES_ONCE")
     build("nowhere", "-DLIVES_NOWHERE")
     build("empty", "-DLIVES_EMPTY")
     survives()
     places()
     newline()
+    once()
     cannot_begin()
     TAP.tidy(TEMP)
     return TAP.done()

@@ -1,6 +1,7 @@
 /* lives: a target that ends or disturbs its process in every way, by the first byte of its input.  It says in the file
  * CAROL_TEST_LOG what it did, once per process.  With -DLIVES_EMPTY it does not even survive the empty input, with
- * -DLIVES_NEWLINE not a newline.  With -DLIVES_NOWHERE all it does is jump to nowhere, from eight places. */
+ * -DLIVES_NEWLINE not a newline.  With -DLIVES_NOWHERE all it does is jump to nowhere, from eight places; with
+ * -DLIVES_ONCE it hangs once, in the first process of all. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -80,6 +81,23 @@ static void leave_a_timer(void)
     setitimer(ITIMER_PROF, &soon, NULL);
 }
 
+/* With an alarm that waits until somebody lets it through. */
+static void hang_once(void)
+{
+    static unsigned calls;
+    const char *path = getenv("CAROL_TEST_LOG");
+    sigset_t some;
+    if (++calls != 5000 || !path || access(path, F_OK) == 0)
+        return;
+    tell('1');
+    sigemptyset(&some);
+    sigaddset(&some, SIGALRM);
+    sigprocmask(SIG_BLOCK, &some, NULL);
+    raise(SIGALRM);
+    for (;;)
+        sink++;
+}
+
 #define FROM(n)                                                                                    \
     __attribute__((noinline)) static void from_##n(void)                                           \
     {                                                                                              \
@@ -87,7 +105,8 @@ static void leave_a_timer(void)
         sink += n;                                                                                 \
     }
 FROM(1)
-FROM(2) FROM(3) FROM(4) FROM(5) FROM(6) FROM(7) FROM(8)
+FROM(2)
+FROM(3) FROM(4) FROM(5) FROM(6) FROM(7) FROM(8)
 
     static void jump(uint8_t what)
 {
@@ -170,12 +189,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 1 && data[0] == '\n')
         abort();
 #endif
+#ifdef LIVES_ONCE
+    hang_once();
+    return 0;
+#endif
 #ifdef LIVES_NOWHERE
     if (size)
         jump(data[0]);
     return 0;
 #endif
     (void)jump;
+    (void)hang_once;
     if (size > 2)
         act(data[0]);
     return 0;
