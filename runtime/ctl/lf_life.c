@@ -110,6 +110,7 @@ __attribute__((constructor(101))) static void remember(int argc, char **argv, ch
     (void)argc;
     if (!page || !self_is_fuzzer())
         return;
+    snprintf(dir, sizeof dir, "%s", page);
     self = getpid();
     words = copy_words(argv);
     surroundings = copy_words(envp);
@@ -120,7 +121,6 @@ __attribute__((constructor(101))) static void remember(int argc, char **argv, ch
     set_limits();
     unsetenv(LF_ENV_LIMIT);
     unsetenv(LF_ENV_BYTES);
-    snprintf(dir, sizeof dir, "%s", page);
     char *slash = strrchr(dir, '/');
     if (slash)
         *slash = 0;
@@ -327,11 +327,12 @@ static void keep_unit(int signo, uint64_t where)
         rename(whole, name);
 }
 
-/* A second crash happens where the first is looked at: on a stack that cannot be read. */
+/* A crash that happens where another, or a hang, is looked at: on a stack that cannot be read. */
+static volatile int depth, first;
+static volatile uintptr_t at;
+
 static void on_crash(int signo, siginfo_t *info, void *context)
 {
-    static volatile int depth, first;
-    static volatile uintptr_t at;
     if (!is_mine()) {
         signal(signo, SIG_DFL);
         raise(signo);
@@ -374,6 +375,9 @@ static void on_tick(int signo, siginfo_t *info, void *context)
     } else if (leaving) {
         end(0);
     } else if (used - cpu >= limit_ns || now - since >= SLEEP * limit_ns) {
+        first = SIGALRM;
+        at = 0; /* where it goes round is anywhere */
+        depth++;
         keep_unit(SIGALRM, place(0));
         begin_again();
     }
@@ -396,8 +400,10 @@ static void handle(int signo, void (*fn)(int, siginfo_t *, void *), int flags)
         (int (*)(int, const struct sigaction *, struct sigaction *))dlsym(RTLD_NEXT, "sigaction");
     struct sigaction sa = {.sa_sigaction = fn, .sa_flags = SA_SIGINFO | flags};
     sigemptyset(&sa.sa_mask);
-    sigaddset(&sa.sa_mask, TICK);
-    sigaddset(&sa.sa_mask, SIGALRM);
+    if (fn == on_tick) { /* a look at a crash may hang itself: then a tick ends it */
+        sigaddset(&sa.sa_mask, TICK);
+        sigaddset(&sa.sa_mask, SIGALRM);
+    }
     if (real)
         real(signo, &sa, NULL);
 }

@@ -62,6 +62,14 @@ def once():
     ok(sum(t["hangs"] for t in some) == 1, "one hang is one file", some)
 
 
+def lost():
+    for turns in (3, 9, 27):
+        some = CAROL.json(*engine("lost", turns, "--json")).get("turns", [])
+        if sum(t["hangs"] for t in some):
+            break
+    ok(sum(t["hangs"] for t in some) > 0 == sum(t["crashes"] for t in some), "a hang whose stack cannot be read is no crash", some)
+
+
 def newline():
     """libFuzzer executes one before anybody can save it, unless it has a corpus."""
     some = CAROL.json(*engine("newline", 3, "--json", seeds="newlines")).get("turns", [])
@@ -85,12 +93,14 @@ def main():
     build("build")
     build("newline", "-DLIVES_NEWLINE")
     build("once", "-DLIVES_ONCE")
+    build("lost", "-DLIVES_LOST")
     build("nowhere", "-DLIVES_NOWHERE")
     build("empty", "-DLIVES_EMPTY")
     survives()
     places()
     newline()
     once()
+    lost()
     cannot_begin()
     TAP.tidy(TEMP)
     return TAP.done()

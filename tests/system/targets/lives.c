@@ -1,7 +1,7 @@
 /* lives: a target that ends or disturbs its process in every way, by the first byte of its input.  It says in the file
  * CAROL_TEST_LOG what it did, once per process.  With -DLIVES_EMPTY it does not even survive the empty input, with
  * -DLIVES_NEWLINE not a newline.  With -DLIVES_NOWHERE all it does is jump to nowhere, from eight places; with
- * -DLIVES_ONCE it hangs once, in the first process of all. */
+ * -DLIVES_ONCE it hangs once, in the first process of all; with -DLIVES_LOST it hangs without a stack. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -98,6 +98,15 @@ static void hang_once(void)
         sink++;
 }
 
+static void hang_without_stack(void)
+{
+#ifdef __x86_64__
+    __asm__ volatile("xor %esp, %esp; xor %ebp, %ebp; 1: jmp 1b");
+#endif
+    for (;;)
+        sink++;
+}
+
 #define FROM(n)                                                                                    \
     __attribute__((noinline)) static void from_##n(void)                                           \
     {                                                                                              \
@@ -106,7 +115,8 @@ static void hang_once(void)
     }
 FROM(1)
 FROM(2)
-FROM(3) FROM(4) FROM(5) FROM(6) FROM(7) FROM(8)
+FROM(3)
+FROM(4) FROM(5) FROM(6) FROM(7) FROM(8)
 
     static void jump(uint8_t what)
 {
@@ -193,6 +203,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hang_once();
     return 0;
 #endif
+#ifdef LIVES_LOST
+    if (size > 2 && data[0] % 16 == 2)
+        hang_without_stack();
+    return 0;
+#endif
 #ifdef LIVES_NOWHERE
     if (size)
         jump(data[0]);
@@ -200,6 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #endif
     (void)jump;
     (void)hang_once;
+    (void)hang_without_stack;
     if (size > 2)
         act(data[0]);
     return 0;
