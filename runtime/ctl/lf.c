@@ -58,12 +58,26 @@ static size_t mutate(uint8_t *data, size_t size, size_t max)
     return LLVMFuzzerMutate(data, size, max);
 }
 
+/* It opens files when there are new ones, and at first; the target may have used up all descriptors but ours. */
+static const struct ctl_record *next_import(void)
+{
+    static bool looked;
+    bool opens = !looked || __atomic_load_n(&ctl_page->gen, __ATOMIC_ACQUIRE) != ctl_page->gen_at;
+    looked = true;
+    if (opens)
+        lf_life_room(true);
+    const struct ctl_record *r = ctl_import_next();
+    if (opens)
+        lf_life_room(false);
+    return r;
+}
+
 /* The next import that fits; its size, 0: there is none. */
 static size_t take_import(uint8_t *data, size_t size, size_t max)
 {
     const struct ctl_record *r;
     struct ctl_record head;
-    while ((r = ctl_import_next())) {
+    while ((r = next_import())) {
         memcpy(&head, r, sizeof head);
         if (head.size && head.size <= max)
             return put_ours(data, size, r + 1, head.size);

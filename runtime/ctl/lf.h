@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LF_NOTHING "nothing" /* in DIR: a file that libFuzzer finds and cannot open */
 #define LF_ENV_LIMIT "CAROL_CTL_TIMEOUT_MS" /* environment variable: of one execution */
 #define LF_ENV_BYTES "CAROL_CTL_BYTES"      /* another: address space of the process; 0: no limit */
 
@@ -34,8 +35,10 @@ void lf_life_begin(void);
 /* From here on these bytes are executed; they stay where they are.  NULL: nothing is. */
 void lf_life_unit(const uint8_t *data, size_t size);
 void lf_life_watch(bool on); /* for hangs */
-void lf_life_refresh(
-    void); /* nothing is executed: begins again if the target has lost much memory */
+/* Nothing is executed: begins again if the target has lost much memory, or all its descriptors. */
+void lf_life_refresh(void);
+void lf_life_silence(void);    /* what the target prints is not for the log */
+void lf_life_room(bool on);    /* for a few descriptors more than the target may have */
 bool lf_life_is_over(void);    /* it was asked to end */
 _Noreturn void lf_leave(void); /* in order */
 

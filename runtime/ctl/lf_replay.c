@@ -1,13 +1,17 @@
 /* lf_replay: the files of DIR/old, one after the other, small ones first as libFuzzer does it.  Executes nothing.
  *
  * What libFuzzer keeps of them is moved to DIR/new instead of being written again: a life makes and removes no file,
- * which takes a file system longer than the executions. */
+ * which takes a file system longer than the executions.
+ *
+ * libFuzzer without a corpus executes a newline before it mutates anything, and a target may fail on that.  So it has
+ * a seed, DIR/nothing, that it cannot open: nothing is executed, and a newline that was not is what it mutates first. */
 #include "lf.h"
 
 #include "ctl.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -74,8 +78,8 @@ void lf_replay_begin(void)
             add(de->d_name);
     if (d)
         closedir(d);
-    if (count)
-        qsort(list, count, sizeof *list, by_size);
+    if (at < count)
+        qsort(list + at, count - at, sizeof *list, by_size);
 }
 
 bool lf_replay_pending(void)
@@ -83,18 +87,32 @@ bool lf_replay_pending(void)
     return at < count;
 }
 
-/* Bytes of the current file; 0: there are none. */
-static size_t read_current(size_t max)
+/* The target may have used up all descriptors but ours. */
+static int open_current(void)
 {
-    size_t n = 0;
-    struct stat st;
     int fd = open(current, O_RDONLY | O_CLOEXEC);
-    for (ssize_t k; fd >= 0 && n < max && (k = read(fd, bytes + n, max - n)) > 0;)
-        n += (size_t)k;
-    uncut = fd >= 0 && fstat(fd, &st) == 0 && st.st_size == (off_t)n;
-    if (fd >= 0)
-        close(fd);
-    return n;
+    if (fd < 0 && errno == EMFILE) {
+        lf_life_room(true);
+        fd = open(current, O_RDONLY | O_CLOEXEC);
+        lf_life_room(false);
+    }
+    return fd;
+}
+
+/* *n: bytes of the current file; false: it cannot be read. */
+static bool read_current(size_t max, size_t *n)
+{
+    ssize_t k = 0;
+    struct stat st;
+    int fd = open_current();
+    if (fd < 0)
+        return false;
+    *n = 0;
+    while (*n < max && (k = read(fd, bytes + *n, max - *n)) > 0)
+        *n += (size_t)k;
+    uncut = fstat(fd, &st) == 0 && st.st_size == (off_t)*n;
+    close(fd);
+    return k >= 0;
 }
 
 const uint8_t *lf_replay_next(size_t max, size_t *size)
@@ -107,9 +125,12 @@ const uint8_t *lf_replay_next(size_t max, size_t *size)
     while (bytes && at < count) {
         snprintf(current, sizeof current, "%s/old/%s", ctl_dir, list[at].name);
         free(list[at++].name);
-        if ((*size = read_current(max)))
+        if (!read_current(max, size))
+            current[0] = 0; /* it stays for the next life */
+        else if (*size)
             return bytes;
-        lf_replay_done(); /* empty: a kill cut it */
+        else
+            lf_replay_done(); /* empty: a kill cut it */
     }
     return NULL;
 }
@@ -122,22 +143,48 @@ void lf_replay_done(void)
     current[0] = 0;
 }
 
-/* Is this libFuzzer, about to write what it was given from a file? */
-static bool is_kept(const char *path, const char *mode)
+/* Does this name a file of ours?  Its name in DIR, or NULL. */
+static const char *name_in_dir(const char *path)
 {
     size_t n = strlen(ctl_dir);
-    return current[0] && uncut && mode[0] == 'w' && strncmp(path, ctl_dir, n) == 0 &&
-           strncmp(path + n, "/new/", 5) == 0;
+    return n && strncmp(path, ctl_dir, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
 }
 
-CTL_EXPORTED FILE *fopen(const char *restrict path, const char *restrict mode)
+/* What libFuzzer opens: what it was given from a file, and keeps, is there already. */
+static FILE *open_for(const char *path, const char *mode)
 {
     static FILE *(*real)(const char *, const char *);
-    if (is_kept(path, mode) && rename(current, path) == 0) {
+    const char *name = name_in_dir(path);
+    bool corpus = name && strncmp(name, "new/", 4) == 0;
+    if (corpus && current[0] && uncut && mode[0] == 'w' && rename(current, path) == 0) {
         current[0] = 0;
         return NULL; /* then libFuzzer goes on without a word */
     }
+    if (name && strcmp(name, LF_NOTHING) == 0) {
+        lf_life_silence(); /* it wonders, and goes on */
+        return NULL;
+    }
     if (!real)
         real = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");
-    return real ? real(path, mode) : NULL;
+    FILE *f = real ? real(path, mode) : NULL;
+    if (!f && real && corpus && errno == EMFILE) {
+        lf_life_room(true);
+        f = real(path, mode);
+        lf_life_room(false);
+    }
+    return f;
+}
+
+/* Both names: which of them a program calls depends on how it was compiled. */
+CTL_EXPORTED FILE *open_plain(const char *path, const char *mode) __asm__("fopen");
+CTL_EXPORTED FILE *open_large(const char *path, const char *mode) __asm__("fopen64");
+
+FILE *open_plain(const char *path, const char *mode)
+{
+    return open_for(path, mode);
+}
+
+FILE *open_large(const char *path, const char *mode)
+{
+    return open_for(path, mode);
 }

@@ -4,6 +4,7 @@
  * DIR/in     the start corpus, files named s<id of the seed>; linked to DIR/old for the first start
  * DIR/finds  names of all files ever harvested from new, old and crash (fuzzer/seen.h)
  * DIR/known  hashes of all we ever gave (fuzzer/inbox.h)
+ * DIR/nothing  its seed, which the library does not let it open (runtime/ctl/lf_replay.c)
  *
  * libFuzzer removes a file of its corpus when a smaller input has the same features.  What it removes before its turn
  * ends is not harvested: nothing that it would miss itself. */
@@ -90,6 +91,15 @@ static int link_seeds(struct live *lv, struct err *e)
     return rc;
 }
 
+/* A seed, so that it does not make one up; what is in it would be that one. */
+static int write_nothing(struct live *lv, struct err *e)
+{
+    char *path = fs_join(lv->o.dir, LF_NOTHING);
+    int rc = fs_write_quick(path, "\n", 1, e);
+    free(path);
+    return rc;
+}
+
 /* Each life has random numbers of its own: with the same it would do the same again. */
 static unsigned long long seed_of(const struct live *lv)
 {
@@ -111,6 +121,7 @@ static void add_options(struct live *lv, struct strv *argv)
     strv_addf(argv, "-seed=%llu", seed_of(lv));
     if (lv->o.dict)
         strv_add(argv, "-dict=dict");
+    strv_addf(argv, "-seed_inputs=%s/" LF_NOTHING, lv->o.dir);
     strv_take(argv, fs_join(lv->o.dir, "new"));
 }
 
@@ -132,6 +143,8 @@ static int command(struct live *lv, bool again, struct strv *argv, struct strv *
         rc = live_link_files(lv, lv->arm->library, e);
     if (rc == 0)
         rc = link_seeds(lv, e);
+    if (rc == 0)
+        rc = write_nothing(lv, e);
     if (rc < 0)
         return rc;
     strv_add(argv, lv->o.target->family[FAMILY_LIBFUZZER].binary);

@@ -1,5 +1,6 @@
 /* commands: how each fuzzer is called, and what is done to its directory before it is called again.  Nothing is
  * started: the programs and libraries are empty files. */
+#include "../../runtime/ctl/lf.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "fuzzer/ctlpage.h"
@@ -377,12 +378,45 @@ static void libfuzzer_is_the_target(void **state)
     put("i/old/s000000000001", "");
     command(lv, true); /* its own directory is left alone */
     assert_string_equal(content("i/old/s000000000001"), "");
+    assert_string_equal(content("i/" LF_NOTHING), "\n");
+    says("/i/" LF_NOTHING " ");
     ctl_set64(&lv->page->execs, 1000);
     command(lv, true); /* another life, other random numbers */
     says("-seed=1007 ");
     lv->in.ops->free(&lv->in);
     free(dict);
     free(new);
+}
+
+/* A copy of this program with another name for a function of it is a target that has such a function. */
+void LLVMFuzzerCustomMutato_(void);
+void LLVMFuzzerCustomCrossOve_(void);
+__attribute__((used)) void LLVMFuzzerCustomMutato_(void)
+{
+}
+__attribute__((used)) void LLVMFuzzerCustomCrossOve_(void)
+{
+}
+
+static void its_own_is_named(struct instance_opts *o, const char *self, const char *name)
+{
+    struct buf b = BUF_INIT((size_t)64 << 20);
+    struct err e = {0};
+    size_t stem = strlen(name) - 1;
+    char *path = fs_join(home, "mutates");
+    assert_int_equal(fs_read(self, &b, NULL), 0);
+    for (char *at = (char *)b.p, *end = at + b.len;
+         (at = memmem(at, (size_t)(end - at), name, stem)); at += stem)
+        if (at[stem] == '_')
+            at[stem] = name[stem];
+    assert_int_equal(fs_write_quick(path, b.p, b.len, NULL), 0);
+    m.family[FAMILY_LIBFUZZER].binary = path;
+    assert_true(fuzzer_check(o, &e) < 0);
+    assert_int_equal(e.exit, ERR_EXIT_ENV);
+    assert_non_null(strstr(e.msg, "the target has its own"));
+    assert_non_null(strstr(e.msg, name));
+    buf_free(&b);
+    free(path);
 }
 
 /* Programs with main(), builds of an older carol, and targets that mutate by themselves. */
@@ -403,6 +437,8 @@ static void what_libfuzzer_cannot_run(void **state)
     m.family[FAMILY_LIBFUZZER].binary = self;
     assert_true(fuzzer_check(&o, &e) < 0);
     assert_non_null(strstr(e.msg, "--families libfuzzer"));
+    its_own_is_named(&o, self, "LLVMFuzzerCustomMutator");
+    its_own_is_named(&o, self, "LLVMFuzzerCustomCrossOver");
     m.family[FAMILY_LIBFUZZER].binary = target;
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,6 +89,30 @@ void lf_life_refresh(void)
 {
 }
 
+/* Descriptors in use: none, all that the target may have, all. */
+static enum { PLENTY, FEW, NONE } descriptors;
+static void let_open(bool on)
+{
+    static struct rlimit all;
+    struct rlimit none;
+    if (!all.rlim_cur)
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    none = (struct rlimit){0, all.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, on ? &all : &none), 0);
+}
+
+void lf_life_room(bool on)
+{
+    if (descriptors == FEW)
+        let_open(on);
+}
+
+static bool silent;
+void lf_life_silence(void)
+{
+    silent = true;
+}
+
 bool lf_life_is_over(void)
 {
     return false;
@@ -139,6 +164,9 @@ static bool there(const char *name)
     return access(path, F_OK) == 0;
 }
 
+/* libFuzzer's fopen() is the one without 64: this file was not compiled as it was. */
+FILE *plain_fopen(const char *path, const char *mode) __asm__("fopen");
+
 /* First of all the corpus, small ones first; each file goes when it was executed, and not before. */
 static void the_corpus_comes_first(void **state)
 {
@@ -149,20 +177,62 @@ static void the_corpus_comes_first(void **state)
     put("new", "d", "the third of them");
     lf_replay_gather(ctl_dir);
     assert_true(there("old/c") && there("old/d") && !there("new/c"));
+    char path[PATH_MAX + 64]; /* what libFuzzer finds, and what it gets */
+    put(".", LF_NOTHING, "\n");
+    snprintf(path, sizeof path, "%s/" LF_NOTHING, ctl_dir);
+    assert_true(!plain_fopen(path, "r") && !fopen(path, "r") && silent);
+    assert_int_equal(unlink(path), 0);
     pending = 1;
     assert_string_equal(next("base"), "first");
     assert_true(begun && there("old/c") && !there("old/b"));
     assert_string_equal(next(NULL), "second one");
     assert_true(!there("old/c") && there("old/a"));
-    char path[PATH_MAX + 64]; /* libFuzzer keeps this one: its file is moved, not written */
+    /* libFuzzer keeps this one: its file is moved, not written. */
     snprintf(path, sizeof path, "%s/new/kept", ctl_dir);
-    assert_null(fopen(path, "wb"));
+    assert_null(plain_fopen(path, "wb"));
     assert_true(there("new/kept") && !there("old/a"));
     assert_string_equal(next("other"), "the third of them");
     assert_int_equal(page.ready, 0);
     assert_int_equal(pending, 1);
     assert_int_equal(parks, 0);
     assert_true(there("new/kept"));
+    assert_int_equal(unlink(path), 0);
+}
+
+/* A target that has all descriptors takes no file from us: not what is to be executed, nor what is found. */
+static void without_descriptors_nothing_is_lost(void **state)
+{
+    (void)state;
+    char path[PATH_MAX + 64];
+    put("old", "a", "one");
+    put("old", "b", "number two");
+    snprintf(path, sizeof path, "%s/new/found", ctl_dir);
+    lf_replay_begin();
+    size_t n = 0;
+    descriptors = NONE;
+    let_open(false);
+    assert_null(lf_replay_next(MAX, &n));
+    assert_null(plain_fopen(path, "wb"));
+    let_open(true);
+    lf_replay_done();
+    assert_true(there("old/a") && there("old/b") && !lf_replay_pending());
+    lf_replay_begin();
+    descriptors = FEW;
+    let_open(false);
+    const uint8_t *bytes = lf_replay_next(MAX, &n);
+    assert_true(bytes && n == 3 && memcmp(bytes, "one", 3) == 0);
+    lf_replay_done();
+    bytes = lf_replay_next(MAX, &n);
+    assert_true(bytes && n == 10);
+    assert_null(plain_fopen(path, "wb")); /* kept: its file is moved */
+    assert_true(there("new/found") && !there("old/a") && !there("old/b"));
+    assert_int_equal(unlink(path), 0);
+    FILE *f = plain_fopen(path, "wb");
+    assert_non_null(f);
+    fclose(f);
+    assert_null(plain_fopen("/dev/null", "r")); /* of the target's */
+    let_open(true);
+    descriptors = PLENTY;
     assert_int_equal(unlink(path), 0);
 }
 
@@ -225,6 +295,7 @@ int main(void)
         cmocka_unit_test(what_is_too_large_is_passed_over),
         cmocka_unit_test(it_parks_between_two_executions),
         cmocka_unit_test(a_cycle_is_a_thousand),
+        cmocka_unit_test(without_descriptors_nothing_is_lost),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,13 @@
 /* lives: a target that ends or disturbs its process in every way, by the first byte of its input.  It says in the file
- * CAROL_TEST_LOG what it did, once per process.  With -DLIVES_EMPTY it does not even survive the empty input. */
+ * CAROL_TEST_LOG what it did, once per process.  With -DLIVES_EMPTY it does not even survive the empty input, with
+ * -DLIVES_NEWLINE not a newline.  With -DLIVES_NOWHERE all it does is jump to nowhere, from eight places; with
+ * -DLIVES_ONCE it hangs once, in the first process of all; with -DLIVES_LOST it hangs without a stack. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +58,81 @@ static void free_twice(void)
     free(q);
 }
 
+static void on_signal(int signo)
+{
+    sink += (unsigned)signo;
+}
+
+/* Neither an alarm nor any other signal is to disturb what comes now. */
+static void go_deaf(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    alarm(0);
+    signal(SIGALRM, on_signal);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* Whoever has this process next may get a signal. */
+static void leave_a_timer(void)
+{
+    const struct itimerval soon = {.it_value = {.tv_usec = 3000}};
+    signal(SIGPROF, on_signal);
+    setitimer(ITIMER_PROF, &soon, NULL);
+}
+
+/* With an alarm that waits until somebody lets it through. */
+static void hang_once(void)
+{
+    static unsigned calls;
+    const char *path = getenv("CAROL_TEST_LOG");
+    sigset_t some;
+    if (++calls != 5000 || !path || access(path, F_OK) == 0)
+        return;
+    tell('1');
+    sigemptyset(&some);
+    sigaddset(&some, SIGALRM);
+    sigprocmask(SIG_BLOCK, &some, NULL);
+    raise(SIGALRM);
+    for (;;)
+        sink++;
+}
+
+static void hang_without_stack(void)
+{
+#ifdef __x86_64__
+    __asm__ volatile("xor %esp, %esp; xor %ebp, %ebp; 1: jmp 1b");
+#endif
+    for (;;)
+        sink++;
+}
+
+#define FROM(n)                                                                                    \
+    __attribute__((noinline)) static void from_##n(void)                                           \
+    {                                                                                              \
+        wild();                                                                                    \
+        sink += n;                                                                                 \
+    }
+FROM(1)
+FROM(2)
+FROM(3)
+FROM(4) FROM(5) FROM(6) FROM(7) FROM(8)
+
+    static void jump(uint8_t what)
+{
+    switch (what % 16) {
+    case 1: from_1(); break;
+    case 2: from_2(); break;
+    case 3: from_3(); break;
+    case 4: from_4(); break;
+    case 5: from_5(); break;
+    case 6: from_6(); break;
+    case 7: from_7(); break;
+    case 8: from_8(); break;
+    default: break;
+    }
+}
+
 static void act(uint8_t what)
 {
     switch (what) {
@@ -84,10 +163,19 @@ static void act(uint8_t what)
         tell('J');
         wild();
         break;
+    case 'K':
+        tell('K');
+        go_deaf();
+        for (;;)
+            sink++;
     case 'O':
         tell('O');
         sink += (unsigned)open("/dev/null", O_RDONLY);
         break;
+    case 'P':
+        tell('P');
+        leave_a_timer();
+        abort();
     case 'Q': tell('Q'); _exit(4);
     case 'R':
         tell('R');
@@ -107,6 +195,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size)
         abort();
 #endif
+#ifdef LIVES_NEWLINE
+    if (size == 1 && data[0] == '\n')
+        abort();
+#endif
+#ifdef LIVES_ONCE
+    hang_once();
+    return 0;
+#endif
+#ifdef LIVES_LOST
+    if (size > 2 && data[0] % 16 == 2)
+        hang_without_stack();
+    return 0;
+#endif
+#ifdef LIVES_NOWHERE
+    if (size)
+        jump(data[0]);
+    return 0;
+#endif
+    (void)jump;
+    (void)hang_once;
+    (void)hang_without_stack;
     if (size > 2)
         act(data[0]);
     return 0;
