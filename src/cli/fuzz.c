@@ -84,6 +84,18 @@ static int take_signals(struct loop *l, struct campaign *c, struct err *e)
     return rc;
 }
 
+static void nothing(int signo)
+{
+    (void)signo;
+}
+
+/* All is safe and said in a moment: a Ctrl-C that comes now does not kill it.  Triage takes the signals again. */
+static void campaign_is_over(void)
+{
+    signal(SIGINT, nothing);
+    signal(SIGTERM, nothing);
+}
+
 static void last_numbers(const struct status *st, const char *reason)
 {
     printf("\n%s after %lld s: %llu turns, %llu executions\n"
@@ -221,6 +233,7 @@ static int run(struct settings *o, struct err *e)
             screen_address(screen, web_url(web));
         campaign_watch(c, screen_draw, screen);
         rc = campaign_run(c, e);
+        campaign_is_over();
         bool cut = rc < 0 || strcmp(campaign_end_reason(c), "interrupted") == 0;
         web_close(web, cut ? "interrupted" : "ended");
         web = NULL;

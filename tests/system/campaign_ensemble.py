@@ -81,10 +81,13 @@ def ensemble():
     nothing_left("ensemble", before)
 
 
-def interrupt(p, times=1, limit=90):
+def interrupt(p, times=1, limit=90, pause=0.15):
+    """Ctrl-C so many times, or until it is gone."""
     for i in range(times):
         if i:
-            time.sleep(0.15)
+            time.sleep(pause)
+        if p.poll() is not None:
+            break
         p.send_signal(signal.SIGINT)
     try:
         return p.wait(timeout=limit)
@@ -114,6 +117,11 @@ def ends():
     code = interrupt(p, 2)
     ok(code == 0, "Ctrl-C twice ends it", f"{code}\n{log_of('ends')}")
     nothing_left("Ctrl-C twice", before)
+    was = carol.json("status", out, "--json")
+    p = carol.start("fuzz", "--resume", out, "-d", "1h", log=TEMP / "ends.log")
+    wait_until(lambda: turns_done(out) >= was["turns"] + 2)
+    code = interrupt(p, 20000, pause=0.003)
+    ok(code == 0, "Ctrl-C all the time, to the very end, ends it with 0, too", f"{code}\n{log_of('ends')}")
     now = carol.json("status", out, "--json")
     ok(now["elapsed_s"] > was["elapsed_s"] and now["turns"] > was["turns"]
        and now["execs"] > was["execs"] and now["edges"] >= was["edges"]
