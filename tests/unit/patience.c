@@ -55,6 +55,16 @@ static void left_at_once(void)
     assert_int_equal(w->n_clients, 0);
 }
 
+/* One client, who is still there after three seconds and not after fourteen. */
+static void stays_ten_seconds(void)
+{
+    step_until(&w->n_clients);
+    later(SECONDS(3));
+    assert_int_equal(w->n_clients, 1);
+    later(SECONDS(11));
+    left_at_once();
+}
+
 /* A first line, and a request, have ten seconds. */
 static void half_a_request_is_not_waited_for(void **state)
 {
@@ -70,11 +80,7 @@ static void half_a_request_is_not_waited_for(void **state)
     close(fd);
     free(said);
     fd = begin("GET / HTTP/1.1\r\n" HOST "X-Slow: ");
-    step_until(&w->n_clients);
-    later(SECONDS(3));
-    assert_int_equal(w->n_clients, 1);
-    later(SECONDS(11));
-    left_at_once();
+    stays_ten_seconds();
     close(fd);
 }
 
@@ -85,11 +91,7 @@ static void nobody_stays_without_a_question(void **state)
     int fd = begin_get("metrics");
     char *said = hear(fd, "carol_untriaged", PATIENCE_NS);
     assert_int_equal(code_of(said), 200);
-    step_until(&w->n_clients);
-    later(SECONDS(3));
-    assert_int_equal(w->n_clients, 1);
-    later(SECONDS(11));
-    left_at_once();
+    stays_ten_seconds();
     close(fd);
     free(said);
 }
