@@ -111,6 +111,7 @@ static const struct words aborts[] = {
 static const struct words others[] = {
     {"null-pointer", {"null-pointer", CRASH, 476, 476, false, .access = true}},
     {"wild-pointer", {"wild-pointer", CRASH, 125, 787, true, .access = true}},
+    {"bad-free", {"bad-free", CRASH, 590, 590, true}},
     {"wild-jump", {"wild-jump", CRASH, 822, 822, true}},
     {"null-jump", {"null-jump", CRASH, 476, 476, false}},
     {"allocation-failed", {"allocation-failed", CRASH, 789, 789, false}},

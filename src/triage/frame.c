@@ -197,7 +197,8 @@ static bool has_one(const char *s, const char *const *parts)
     return false;
 }
 
-static const char *const runtime_names[] = {"__asan_",           "__ubsan_",       "__lsan_",
+static const char *const runtime_names[] = {"__asan::",          "__ubsan::",      "__lsan::",
+                                            "__asan_",           "__ubsan_",       "__lsan_",
                                             "__sanitizer",       "__interceptor_", "__interception",
                                             "___interceptor_",   "__libc_",        "__GI_",
                                             "__assert",          "__cxa_",         "__gnu_cxx::",

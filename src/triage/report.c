@@ -219,6 +219,21 @@ static void settle(struct report *r)
     r->entry = r->entry ? r->entry : xstrdup("");
 }
 
+/* Did the fault happen while the sanitizer's allocator looked at a pointer that the target gave back? */
+static bool in_free(const struct stack *s)
+{
+    static const char *const names[] = {"free", "cfree", "realloc", "reallocarray"};
+    size_t own = first_own(s);
+    if (own == 0 || own == s->n || !str_starts(s->f[0].function, "__asan::"))
+        return false;
+    const char *called = s->f[own - 1].function, *name = after(called, "__interceptor_");
+    name = name ? name : called;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return str_starts(name, "operator delete");
+}
+
 static void take_stack(struct report *r, const char *head)
 {
     struct stack *s = xcalloc(1, sizeof *s);
@@ -230,6 +245,11 @@ static void take_stack(struct report *r, const char *head)
             at = often;
         else
             r->kind = fault_named("big-frame");
+    }
+    if (str_ends(r->kind->name, "-pointer") && in_free(s)) {
+        r->kind = fault_named("bad-free"); /* as when it can tell without falling over it */
+        r->access = "";
+        r->address[0] = '\0';
     }
     if (at < s->n)
         take_place(r, &s->f[at]);

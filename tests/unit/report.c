@@ -192,6 +192,30 @@ static void null_and_wild_at_one_place_are_one_bucket_of_two_classes(void **stat
     expect_bucket(true, SEGV("0x000000000008"), SEGV("0x602000001234"));
 }
 
+#define FREED(says)                                                                                \
+    "==1==ERROR: AddressSanitizer: " says "    #1 0x1 in __interceptor_free (/t+0x1)\n"             \
+    "    #2 0x1 in drop /a/p.c:20:5\n" BELOW
+
+/* Whether the sanitizer can tell that a pointer is none of the heap's, or falls over it while it reads or writes there. */
+static void freeing_a_wild_pointer_is_one_bucket(void **state)
+{
+    (void)state;
+    const char *told =
+        FREED("attempting free on address which was not malloc()-ed: 0x55 in thread T0\n");
+    expect_bucket(true, told,
+                  FREED("SEGV on unknown address 0x54453e (pc 0x1 bp 0x2 sp 0x3 T0)\n"
+                        "==1==The signal is caused by a WRITE memory access.\n"
+                        "    #0 0x1 in __asan::Allocator::Deallocate(void*) crtstuff.c:0\n"));
+    expect_bucket(true, told,
+                  FREED("SEGV on unknown address (pc 0x1 bp 0x2 sp 0x3 T0)\n"
+                        "==1==The signal is caused by a READ memory access.\n"
+                        "    #0 0x1 in __asan::Allocator::Deallocate(void*) crtstuff.c:0\n"));
+    expect_bucket(false, told,
+                  "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x54453e (pc 0x1 bp 0x2)\n"
+                  "==1==The signal is caused by a WRITE memory access.\n"
+                  "    #0 0x1 in drop /a/p.c:20:5\n" BELOW);
+}
+
 #define ENTER "    #9 0x1 in load /a/p.c:9:1\n    #10 0x1 in LLVMFuzzerTestOneInput /a/f.c:3:1\n"
 
 /* It was stopped twice in what loop() calls, in different places: the loop is the place. */
@@ -234,6 +258,7 @@ int main(void)
         cmocka_unit_test(names_lose_what_differs_between_instantiations),
         cmocka_unit_test(a_bucket_is_function_file_line_fault_and_entry),
         cmocka_unit_test(null_and_wild_at_one_place_are_one_bucket_of_two_classes),
+        cmocka_unit_test(freeing_a_wild_pointer_is_one_bucket),
         cmocka_unit_test(a_hang_is_where_its_stacks_meet),
         cmocka_unit_test(text_without_a_fault_is_none),
     };

@@ -66,6 +66,9 @@ static void ub_pointer(void) { char *volatile p = global; kept = p + (0 - ten); 
 static void smashed(void) { char b[16]; kept = b; memset(kept, 'A', ten * 8); }
 static void glibc_double_free(void) { char *p = malloc(ten); kept = p; free(p); free(kept); }
 static void chatter(void) { for (int i = 0; i < 20; i++) fprintf(stderr, "#%d 0x1 in nobody /x/nowhere.c:1\n", i); null_read(); }
+static void wild_free(void) { kept = (char *)0x54450100544501; free(kept); }
+static void wild_free_low(void) { kept = (char *)(ten * 55000); free(kept); }
+static void wild_realloc(void) { kept = (char *)0x54450100544501; kept = realloc(kept, ten); }
 
 #define CASE(name) if (strcmp(argv[1], #name) == 0) name();
 static int parse(char **argv)
@@ -77,6 +80,7 @@ static int parse(char **argv)
     CASE(allocation_null) CASE(calloc_overflow) CASE(rss_limit) CASE(leak) CASE(overlap) CASE(negative_size) CASE(assertion)
     CASE(aborts) CASE(trap) CASE(bus) CASE(ub_shift) CASE(ub_overflow) CASE(ub_index) CASE(ub_division) CASE(ub_null)
     CASE(ub_misaligned) CASE(ub_bool) CASE(ub_pointer) CASE(smashed) CASE(glibc_double_free) CASE(chatter)
+    CASE(wild_free) CASE(wild_free_low) CASE(wild_realloc)
     return zero;
 }
 int main(int argc, char **argv) { return argc > 1 ? parse(argv) & 0 : 1; }
