@@ -148,7 +148,7 @@ int story_load(struct story *l, const struct camp *c, struct err *e)
     *l = (struct story){.camp = c, .arms = c->arms};
     struct walk *w = xcalloc(1, sizeof *w);
     w->l = l;
-    int rc = store_open(&w->s, c->out, STORE_READ, e);
+    int rc = store_open(&w->s, c->out, STORE_READ_JOURNAL, e);
     if (rc == 0)
         rc = walk_all(w, e);
     if (rc == 0)

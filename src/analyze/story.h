@@ -34,7 +34,7 @@ struct camp {
     int64_t turn_ns, budget_ns, elapsed_ns;
     enum reward_kind reward;
     bool simulated;
-    char *result; /* result.json of `carol bench run --keep` beside it; NULL: none */
+    char *result; /* result.json of `carol bench run` beside it; NULL: none */
 };
 
 struct story_turn {

@@ -14,11 +14,18 @@
 
 /* --- one campaign ------------------------------------------------------------------------------------- */
 
-/* What people call its target: the name in the settings, that of the only one in the build, or the build's own. */
-static char *target_name(const struct journal *j)
+/* What people call its target: the name in the benchmark or in the settings, that of the only one in the build, or the
+ * build's own. */
+static char *target_name(const struct camp *c, const struct journal *j)
 {
     struct manifest m = {0};
+    struct result r;
     char *name = NULL;
+    if (c->result && result_read(&r, c->result, NULL) == 0) {
+        name = xstrdup(r.target);
+        result_free(&r);
+        return name;
+    }
     if (j->o.target && *j->o.target)
         return xstrdup(j->o.target);
     if (j->o.build && manifest_load(j->o.build, NULL, &m, NULL) == 0 && m.target)
@@ -48,7 +55,7 @@ static int describe(struct study *s, struct camp *c, struct journal *j, struct e
         rc = store_get(j->store, "build_id", &c->build_id, e);
     if (rc < 0)
         return rc;
-    c->target = target_number(s, target_name(j));
+    c->target = target_number(s, target_name(c, j));
     c->params = j->o.params ? xstrdup(j->o.params) : NULL;
     c->arms = (int)j->o.fuzzers.n;
     c->workers = j->o.jobs;
@@ -105,13 +112,12 @@ static void camp_free(struct camp *c)
     free(c->result);
 }
 
-/* The result beside a campaign of `carol bench`; NULL: there is none. */
+/* The result of a campaign of `carol bench`, beside its journal or one above its record; NULL: there is none. */
 static char *result_beside(const char *out)
 {
-    char *path = str_ends(out, "/out")
-                     ? str_fmt("%.*s/result.json", (int)(strlen(out) - strlen("/out")), out)
-                     : NULL;
-    if (path && !fs_exists(path)) {
+    size_t up = str_ends(out, "/out") ? strlen("/out") : 0;
+    char *path = str_fmt("%.*s/result.json", (int)(strlen(out) - up), out);
+    if (!fs_exists(path)) {
         free(path);
         path = NULL;
     }
@@ -136,7 +142,7 @@ static int add_campaign(struct study *s, const char *out, struct err *e)
     char real[PATH_MAX];
     struct journal j;
     struct camp c = {.out = xstrdup(realpath(out, real) ? real : out)};
-    int rc = journal_open(&j, out, false, e);
+    int rc = journal_open(&j, out, JOURNAL_TURNS, e);
     if (rc == 0) {
         c.scheduler = xstrdup(j.o.scheduler ? j.o.scheduler : "");
         c.result = result_beside(c.out);
@@ -166,22 +172,22 @@ static int add_campaign(struct study *s, const char *out, struct err *e)
 
 /* --- where they are ------------------------------------------------------------------------------------ */
 
-static bool has_record(const char *dir)
+static bool has(const char *dir, const char *name)
 {
-    char *db = fs_join(dir, "carol.db");
-    bool yes = fs_exists(db);
-    free(db);
+    char *path = fs_join(dir, name);
+    bool yes = fs_exists(path);
+    free(path);
     return yes;
 }
 
-/* DIR itself, or DIR/out, the place of `carol bench`. */
+/* DIR itself, a record or a journal alone, or DIR/out, the place of `carol bench`. */
 static int try_campaign(struct study *s, const char *dir, struct err *e)
 {
     char *out = fs_join(dir, "out");
     int rc = 0;
-    if (has_record(dir))
+    if (has(dir, "carol.db") || has(dir, STORE_JOURNAL_FILE))
         rc = add_campaign(s, dir, e);
-    else if (has_record(out))
+    else if (has(out, "carol.db"))
         rc = add_campaign(s, out, e);
     free(out);
     return rc;
@@ -214,7 +220,7 @@ static int add_all(struct study *s, const char *dir, struct err *e)
     if (rc == 0 && s->n + s->left_out == before)
         rc = err_usage(e,
                        "%s holds no campaign: neither a carol.db nor directories with one "
-                       "('carol bench run' leaves them with --keep)",
+                       "('carol bench run' leaves journals with --keep-journals)",
                        dir);
     free(trials);
     return rc;

@@ -96,7 +96,7 @@ int growth_of_campaign(struct growth *g, const char *out, int64_t wall_ns,
 {
     struct journal j;
     struct store_totals totals;
-    int rc = journal_open(&j, out, true, e);
+    int rc = journal_open(&j, out, JOURNAL_EDGES, e);
     growth_init(g, rc == 0 ? j.table.n_edges : 0);
     if (rc == 0)
         rc = store_totals(j.store, &totals, e);

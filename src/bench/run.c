@@ -12,6 +12,7 @@
 #include "bench/ready.h"
 #include "bench/result.h"
 #include "proc/loop.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,11 +126,20 @@ static void clear(struct slot *sl)
     sl->now = NULL;
 }
 
-/* Everything but the result, the oracle's file, what the contender printed, and what is to be kept. */
+static int keep_journal(const struct slot *sl, struct err *e)
+{
+    if (sl->b->o->keep != KEEP_JOURNALS || contender_of(sl)->rival)
+        return 0;
+    char *out = fs_join(sl->now->dir, "out");
+    int rc = store_copy_journal(out, sl->now->dir, e);
+    free(out);
+    return rc;
+}
+
+/* Everything but the result, the journal, the oracle's file and what the contender printed. */
 static void remove_rest(const struct slot *sl)
 {
-    bool journal = sl->b->o->keep == KEEP_JOURNALS && !contender_of(sl)->rival;
-    const char *const subs[] = {journal ? "out/fuzzers" : "out", "tmp"};
+    static const char *const subs[] = {"out", "tmp"};
     for (size_t i = 0; i < 2; i++) {
         char *path = fs_join(sl->now->dir, subs[i]);
         struct err e = {0};
@@ -198,7 +208,9 @@ static void write_result(struct slot *sl)
     struct err e = {0};
     char *path = fs_join(sl->now->dir, "result.json");
     fill(sl, &r);
-    int rc = result_write(&r, path, &e);
+    int rc = keep_journal(sl, &e);
+    if (rc == 0)
+        rc = result_write(&r, path, &e);
     if (rc == 0) {
         sl->now->done = true;
         b->plan.done++;

@@ -19,7 +19,7 @@
 struct bench_opts {
     enum {
         KEEP_RESULTS = 0,
-        KEEP_JOURNALS, /* and carol.db of Carol's contenders */
+        KEEP_JOURNALS, /* and the journals of Carol's contenders, without inputs */
         KEEP_ALL,      /* everything that the contenders wrote */
     } keep;
     size_t part, parts; /* part 1 of 3, say: every third campaign; parts 0: all */

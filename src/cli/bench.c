@@ -19,7 +19,7 @@ static const char options[] =
     "  -o, --out DIR      results (default: what the suite says); a campaign that is done is not\n"
     "                     run again, so the same command goes on after Ctrl-C or kill -9\n"
     "      --holdout      the hold-out targets too\n"
-    "      --keep-journals  keep the records of Carol's campaigns, too, for carol analyze\n"
+    "      --keep-journals  keep the journals of Carol's campaigns, too, for carol analyze\n"
     "      --keep         keep everything that the contenders wrote\n"
     "      --part I/N     only every Nth campaign, from the Ith on: the others run on other "
     "machines\n"

@@ -136,10 +136,10 @@ static int explain_all(const struct args *a, const struct journal *j, struct err
 static int explain(const struct args *a, struct err *e)
 {
     struct journal j;
-    int rc = journal_open(&j, a->out, true, e);
+    int rc = journal_open(&j, a->out, JOURNAL_EDGES, e);
     if (rc < 0 && a->turn) { /* a decision explains itself, also where the build is gone */
         journal_close(&j);
-        rc = journal_open(&j, a->out, false, e);
+        rc = journal_open(&j, a->out, JOURNAL_RECORD, e);
     }
     if (rc == 0 && !j.ops)
         rc = err_usage(e, "this carol has no scheduler %s: take the version that ran it",

@@ -100,7 +100,7 @@ static int replay(const struct args *a, struct answer *an, struct err *e)
 {
     struct journal j;
     struct replay_how how = {.arg = an};
-    int rc = journal_open(&j, a->out, true, e);
+    int rc = journal_open(&j, a->out, JOURNAL_EDGES, e);
     if (rc == 0) {
         choose_scheduler(an, a, &j);
         an->simulated = j.simulated;

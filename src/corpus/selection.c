@@ -92,7 +92,7 @@ static int open_campaign(struct selection_campaign *c, const char *out, const st
                          struct err *e)
 {
     char *total = NULL;
-    int rc = journal_open(&c->j, out, false, e);
+    int rc = journal_open(&c->j, out, JOURNAL_RECORD, e);
     if (rc == 0 && c->j.simulated)
         rc = err_usage(e, "%s is a simulated campaign ('carol sim'): it has no inputs", out);
     if (rc == 0)

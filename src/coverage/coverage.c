@@ -34,7 +34,7 @@ static int no_source(const struct manifest *m, struct err *e)
 
 static int open_campaign(struct coverage *c, struct err *e)
 {
-    int rc = journal_open(&c->j, c->o.out, false, e);
+    int rc = journal_open(&c->j, c->o.out, JOURNAL_RECORD, e);
     if (rc == 0 && c->j.simulated)
         rc = err_usage(e, "%s is a simulated campaign ('carol sim'): it has no inputs", c->o.out);
     if (rc == 0)

@@ -16,10 +16,11 @@ static int load_table(struct journal *j, struct err *e)
     return rc < 0 ? rc : journal_check_build(j->store, &j->table, j->o.build, e);
 }
 
-int journal_open(struct journal *j, const char *out, bool edges, struct err *e)
+int journal_open(struct journal *j, const char *out, enum journal_part part, struct err *e)
 {
+    bool edges = part == JOURNAL_EDGES;
     *j = (struct journal){.out = out};
-    int rc = store_open(&j->store, out, STORE_READ, e);
+    int rc = store_open(&j->store, out, part == JOURNAL_TURNS ? STORE_READ_JOURNAL : STORE_READ, e);
     if (rc == 0)
         rc = settings_read(&j->o, j->store, e);
     if (rc == 0)

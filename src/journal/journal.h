@@ -1,7 +1,7 @@
 /* journal: a campaign's journal opened for reading, with what is needed to fold it.
  *
  *     struct journal j;
- *     if (journal_open(&j, out, true, &e) == 0)
+ *     if (journal_open(&j, out, JOURNAL_EDGES, &e) == 0)
  *         replay_journal(&r, j.store, &j.fold, NULL, &e);
  *     fold_free(&r.fold);              // it looks into j.table
  *     journal_close(&j);               // also after a failed open
@@ -30,8 +30,13 @@ struct journal {
     bool simulated; /* by `carol sim` */
 };
 
-/* edges: also the target's neutral table, without which no turn can be folded. */
-CAROL_MUST_CHECK int journal_open(struct journal *j, const char *out, bool edges, struct err *e);
+enum journal_part {
+    JOURNAL_TURNS = 0, /* settings, turns and decisions: also of a journal without inputs (store_copy_journal) */
+    JOURNAL_RECORD,    /* the whole record */
+    JOURNAL_EDGES,     /* and the target's neutral table, without which no turn can be folded */
+};
+CAROL_MUST_CHECK int journal_open(struct journal *j, const char *out, enum journal_part part,
+                                  struct err *e);
 void journal_close(struct journal *j);
 
 #endif

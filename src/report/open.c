@@ -69,7 +69,7 @@ int report_begin(struct report **out, const char *dir, struct err *e)
     struct report *r = xcalloc(1, sizeof *r);
     r->dir = xstrdup(dir);
     r->prefix = xstrdup("");
-    int rc = journal_open(&r->j, r->dir, false, e);
+    int rc = journal_open(&r->j, r->dir, JOURNAL_RECORD, e);
     if (rc == 0)
         rc = read_facts(r, r->j.store, e);
     store_close(r->j.store);
@@ -104,7 +104,7 @@ static void ask_influence(struct report *r, int64_t within_ns)
     int64_t until = within_ns ? now_ns() + within_ns : 0;
     struct journal j;
     struct err e = {0};
-    int rc = journal_open(&j, r->dir, true, &e);
+    int rc = journal_open(&j, r->dir, JOURNAL_EDGES, &e);
     if (rc == 0 && !j.ops)
         rc = err_usage(&e, "this carol has no scheduler %s", j.o.scheduler);
     if (rc == 0)

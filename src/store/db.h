@@ -82,6 +82,10 @@ CAROL_MUST_CHECK int db_begin(struct store *s, struct err *e);
 CAROL_MUST_CHECK int db_commit(struct store *s, struct err *e);
 void db_rollback(struct store *s);
 
+/* open.c: a connection to s->path.  query: as in an SQLite URI. */
+CAROL_MUST_CHECK int db_connect(struct store *s, const char *query, int flags, struct err *e);
+char *db_uri(const char *path, const char *query); /* caller frees */
+
 /* schema.c */
 CAROL_MUST_CHECK int schema_create(struct store *s, struct err *e);
 CAROL_MUST_CHECK int schema_open(struct store *s, struct err *e);

@@ -12,20 +12,7 @@
 
 #define BUSY_MS 30000
 
-static int connect_db(struct store *s, const char *uri, int flags, struct err *e)
-{
-    if (sqlite3_open_v2(uri, &s->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK) {
-        if (!s->db)
-            die_oom();
-        return db_error(s, "open the record", e);
-    }
-    sqlite3_extended_result_codes(s->db, 0);
-    sqlite3_busy_timeout(s->db, BUSY_MS);
-    return 0;
-}
-
-static char *uri_of(const char *path, const char *query)
+char *db_uri(const char *path, const char *query)
 {
     struct buf b = BUF_INIT(BUF_TEXT_MAX);
     buf_str(&b, "file:");
@@ -36,6 +23,21 @@ static char *uri_of(const char *path, const char *query)
             buf_add(&b, p, 1);
     buf_printf(&b, "?%s", query);
     return buf_take(&b);
+}
+
+int db_connect(struct store *s, const char *query, int flags, struct err *e)
+{
+    char *uri = db_uri(s->path, query);
+    int rc = sqlite3_open_v2(uri, &s->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    free(uri);
+    if (rc != SQLITE_OK) {
+        if (!s->db)
+            die_oom();
+        return db_error(s, "open the record", e);
+    }
+    sqlite3_extended_result_codes(s->db, 0);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    return 0;
 }
 
 static int sync_dir(const char *dir, struct err *e)
@@ -54,12 +56,12 @@ static const char pragmas[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = F
 
 static int open_writer(struct store *s, struct err *e)
 {
-    char *blobs = fs_join(s->dir, "blobs"), *uri = uri_of(s->path, "mode=rwc");
+    char *blobs = fs_join(s->dir, "blobs");
     int rc = fs_mkdirs(blobs, e);
     if (rc == 0)
         rc = lock_take(s->dir, &s->lock, e);
     if (rc == 0)
-        rc = connect_db(s, uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
+        rc = db_connect(s, "mode=rwc", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
     if (rc == 0)
         rc = db_exec(s, pragmas, e);
     if (rc == 0)
@@ -67,20 +69,17 @@ static int open_writer(struct store *s, struct err *e)
     if (rc == 0)
         rc = sync_dir(s->dir, e);
     free(blobs);
-    free(uri);
     return rc;
 }
 
 /* Beside the campaign's writer: SQLite lets one of the two wait for the other's step, which is short. */
 static int open_triage(struct store *s, struct err *e)
 {
-    char *uri = uri_of(s->path, "mode=rw");
-    int rc = connect_db(s, uri, SQLITE_OPEN_READWRITE, e);
+    int rc = db_connect(s, "mode=rw", SQLITE_OPEN_READWRITE, e);
     if (rc == 0)
         rc = db_exec(s, pragmas, e);
     if (rc == 0)
         rc = schema_open(s, e);
-    free(uri);
     return rc;
 }
 
@@ -97,8 +96,7 @@ static bool is_settled(const struct store *s)
 
 static int open_reader(struct store *s, struct err *e)
 {
-    char *uri = uri_of(s->path, is_settled(s) ? "immutable=1" : "mode=ro");
-    int rc = connect_db(s, uri, SQLITE_OPEN_READONLY, e);
+    int rc = db_connect(s, is_settled(s) ? "immutable=1" : "mode=ro", SQLITE_OPEN_READONLY, e);
     if (rc == 0)
         rc = db_exec(s, "PRAGMA query_only = ON", e);
     if (rc == 0)
@@ -107,7 +105,6 @@ static int open_reader(struct store *s, struct err *e)
         rc = schema_open(s, e); /* its first look: from here on it sees no other moment */
     if (rc == -EACCES)
         err_wrap(e, "if you may not write %s, copy it somewhere you may", s->dir);
-    free(uri);
     return rc;
 }
 
@@ -115,8 +112,14 @@ static int check_there(const struct store *s, struct err *e)
 {
     if (s->mode == STORE_CREATE || s->mode == STORE_CREATE_LAZY || fs_exists(s->path))
         return 0;
-    err_usage(e, "%s holds no campaign (no carol.db): start one with carol fuzz -o %s", s->dir,
-              s->dir);
+    char *journal = fs_join(s->dir, STORE_JOURNAL_FILE);
+    if (fs_exists(journal))
+        err_usage(e, "%s holds the journal of a campaign without its inputs: carol analyze reads it",
+                  s->dir);
+    else
+        err_usage(e, "%s holds no campaign (no carol.db): start one with carol fuzz -o %s", s->dir,
+                  s->dir);
+    free(journal);
     if (e)
         e->code = -ENOENT;
     return -ENOENT;
@@ -128,14 +131,18 @@ int store_open(struct store **out, const char *dir, enum store_mode mode, struct
     *out = NULL;
     s->dir = xstrdup(dir);
     s->path = fs_join(dir, "carol.db");
-    s->mode = mode;
+    if (mode == STORE_READ_JOURNAL && !fs_exists(s->path)) {
+        free(s->path);
+        s->path = fs_join(dir, STORE_JOURNAL_FILE);
+    }
+    s->mode = mode == STORE_READ_JOURNAL ? STORE_READ : mode;
     s->lazy = mode == STORE_CREATE_LAZY;
     s->lock = -1;
     int rc = check_there(s, e);
     if (rc == 0)
-        rc = mode == STORE_READ     ? open_reader(s, e)
-             : mode == STORE_TRIAGE ? open_triage(s, e)
-                                    : open_writer(s, e);
+        rc = s->mode == STORE_READ     ? open_reader(s, e)
+             : s->mode == STORE_TRIAGE ? open_triage(s, e)
+                                       : open_writer(s, e);
     if (rc < 0)
         store_close(s);
     else

@@ -54,9 +54,10 @@ enum store_mode {
     STORE_RESUME,
     STORE_TRIAGE, /* a second writer, of the rows of triage alone, beside a campaign that may be running */
     STORE_READ, /* one moment of a campaign that may be running: what is written later is not seen */
+    STORE_READ_JOURNAL, /* the same; also where store_copy_journal left only the journal: without seeds and crashes */
 };
 
-/* CREATE refuses an existing campaign; RESUME, TRIAGE and READ refuse a missing one.  Writers take the lock and
+/* CREATE refuses an existing campaign; RESUME, TRIAGE, READ and READ_JOURNAL refuse a missing one.  Writers take the lock and
  * refuse (who holds it, exit 2) when another carol has it; TRIAGE needs it only to bring an older record up to date.
  * Records of other versions are refused with what to do. */
 CAROL_MUST_CHECK int store_open(struct store **out, const char *dir, enum store_mode mode,
@@ -70,6 +71,10 @@ void store_close(struct store *s);
 void store_discard(struct store *s);
 /* Does a writer hold the lock of this campaign right now? */
 bool store_is_locked(const char *dir);
+/* The journal of the campaign in `from` as one small file, `to`/journal.db: settings, events, instances, turns, decisions,
+ * the scheduler's state, clock and slots; no input, and nothing said of one.  Whole or not at all. */
+#define STORE_JOURNAL_FILE "journal.db"
+CAROL_MUST_CHECK int store_copy_journal(const char *from, const char *to, struct err *e);
 
 CAROL_MUST_CHECK int store_order_take(struct store *s, struct err *e);
 void store_order_leave(struct store *s);

@@ -187,11 +187,13 @@ def test_kill_and_resume(top, out):
     code, text = carol.run("bench", "run", top / "suite.ini", "-o", out)
     check(code == 0 and "0 of them now" in text and results(out) == after, "and a third time nothing is run", text)
     check(not carol.survivors(), "nothing survives the end", carol.processes())
-    kept = sorted(str(p.relative_to(out / "campaigns")) for p in out.glob("campaigns/*/out/carol.db"))
-    check(kept == [f"door,single+aflpp,{i}/out/carol.db" for i in (1, 2)] and not list(out.glob("campaigns/*/out/fuzzers")),
+    kept = sorted(str(p.relative_to(out / "campaigns")) for p in out.glob("campaigns/*/*.db*"))
+    check(kept == [f"door,single+aflpp,{i}/journal.db" for i in (1, 2)] and not list(out.glob("campaigns/*/out")),
           "results and journals are kept, and nothing else", kept)
     code, text = carol.run("analyze", "allocation", out, "--of", "single:aflpp")
-    check(code == 0 and "single:aflpp" in text, "journals that carol analyze reads", text)
+    check(code == 0 and "door" in text and "single:aflpp" in text, "journals that carol analyze reads", text)
+    code, text = carol.run("status", out / "campaigns" / "door,single+aflpp,1")
+    check(code == 2 and "carol analyze" in text, "and other verbs refuse, for want of inputs", text)
     return after
 
 
@@ -232,9 +234,10 @@ def test_committed(top, out, after):
     git("add", ".", at=repo)
     git("commit", "-qm", "results", at=repo)
     kept = git("ls-files", at=repo).split()
-    check(len(kept) == 4 and sorted(Path(k).name for k in kept) == [".gitignore"] + ["result.json"] * 3,
-          "git takes the results and nothing else", kept)
-    check(all((repo / k).stat().st_size < 20000 for k in kept), "which are small")
+    journals = len([k for k in results(repo / "bench") if "aflpp" in k])
+    check(sorted(Path(k).name for k in kept) == [".gitignore"] + ["journal.db"] * journals + ["result.json"] * 3,
+          "git takes the results, their journals and nothing else", kept)
+    check(all((repo / k).stat().st_size < (20000 if k.endswith("json") else 200000) for k in kept), "which are small")
     git("clone", "-q", repo, top / "clone", at=top)
     runs = [carol.run("bench", "run", top / "suite.ini", "-o", top / "clone/bench", "--part", f"{i}/4", limit=300)
             for i in (1, 2, 3, 4)]

@@ -58,7 +58,7 @@ static void a_decision_names_its_fuzzers(void **state)
     struct explained x;
     struct err e = {0};
     unsigned seen = 0;
-    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    assert_int_equal(journal_open(&j, out, JOURNAL_RECORD, &e), 0);
     assert_false(j.simulated);
     for (int64_t turn = 1; turn <= 9; turn++) {
         assert_int_equal(explain_turn(&x, j.store, turn, &e), 0);
@@ -98,7 +98,7 @@ static void columns_are_named(void **state)
     struct journal j;
     struct explained x;
     struct err e = {0};
-    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    assert_int_equal(journal_open(&j, out, JOURNAL_RECORD, &e), 0);
     assert_int_equal(explain_turn(&x, j.store, 1, &e), 0);
     json_t *o = explain_turn_json(&j, &x, ""), *columns = json_object_get(o, "columns");
     assert_int_equal(json_object_size(columns), 4);
@@ -117,7 +117,7 @@ static void signals_that_decided_are_named(void **state)
     struct journal j;
     struct explained x;
     struct err e = {0};
-    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    assert_int_equal(journal_open(&j, out, JOURNAL_RECORD, &e), 0);
     assert_int_equal(explain_turn(&x, j.store, 9, &e), 0);
     x.asked = true;
     for (int k = 0; k < SIGNAL_COUNT; k++)
@@ -160,7 +160,7 @@ static void a_campaign_says_what_moved_it(void **state)
     struct influence v;
     struct err e = {0};
     uint64_t all = 0;
-    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    assert_int_equal(journal_open(&j, out, JOURNAL_RECORD, &e), 0);
     j.fold.table = &f.table;
     assert_int_equal(explain_campaign(&v, j.store, &j.fold, 1, &e), -ETIME); /* it is later */
     assert_int_equal(explain_campaign(&v, j.store, &j.fold, INT64_MAX, &e), 0);
@@ -202,7 +202,7 @@ static void a_simulated_one_is_known_as_such(void **state)
     assert_int_equal(store_open(&s, dir, STORE_CREATE, &e), 0);
     assert_int_equal(journal_start(s, &o, &f.table, true, &e), 0);
     store_close(s);
-    if (journal_open(&j, dir, false, &e) < 0)
+    if (journal_open(&j, dir, JOURNAL_RECORD, &e) < 0)
         fail_msg("%s", e.msg);
     assert_true(j.simulated);
     journal_close(&j);
@@ -216,7 +216,7 @@ static void a_fold_may_be_freed_twice(void **state)
     struct journal j;
     struct fold x;
     struct err e = {0};
-    assert_int_equal(journal_open(&j, out, false, &e), 0);
+    assert_int_equal(journal_open(&j, out, JOURNAL_RECORD, &e), 0);
     j.fold.table = &f.table;
     assert_int_equal(fold_init(&x, &j.fold, &e), 0);
     fold_free(&x);

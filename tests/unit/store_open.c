@@ -77,6 +77,47 @@ static void a_reader_sees_one_moment_and_cannot_write(void **state)
     assert_int_equal(kit_query(f->dir, "SELECT count(*) FROM settings"), 0);
 }
 
+/* Turns and decisions, and not a byte of an input: readable for whoever asks for no more than that. */
+static void a_journal_is_the_record_without_inputs(void **state)
+{
+    struct fixture *f = *state;
+    char *to = fs_join(f->dir, "kept"), *file = fs_join(to, STORE_JOURNAL_FILE);
+    struct err e = {0};
+    struct store *r;
+    struct store_turns *turns;
+    struct store_turn t;
+    struct store_blob decision;
+    struct buf bytes = BUF_INIT(BUF_TEXT_MAX);
+    OK(fs_mkdirs(to, &oops));
+    OK(store_put(f->s, &(struct store_fact){"seed", "7"}, 1, &oops));
+    measure(f->s, add(f->s, "bytes of an input"), true);
+    begun(f->s, 1, 0);
+    OK(store_copy_journal(f->dir, to, &oops));
+    OK(store_copy_journal(f->dir, to, &oops)); /* once more: in its place */
+    assert_int_equal(store_open(&r, to, STORE_READ, &e), -ENOENT);
+    assert_non_null(strstr(e.msg, "carol analyze"));
+    OK(store_open(&r, to, STORE_READ_JOURNAL, &oops));
+    OK(store_turns_open(&turns, r, TURNS_BY_ID, 0, &oops));
+    assert_int_equal(store_turns_next(turns, &t, &decision, &oops), 1);
+    assert_int_equal(t.id, 1);
+    assert_int_equal(t.start_ns, 100);
+    assert_true(decision.size > 0);
+    store_turns_close(turns);
+    expect_seeds(r, 0, "");
+    store_close(r);
+    OK(fs_read(file, &bytes, &oops));
+    assert_null(memmem(bytes.p, bytes.len, "bytes of an input", strlen("bytes of an input")));
+    assert_int_equal(store_copy_journal("/tmp/carol-none", to, &e), -ENOENT);
+    OK(store_open(&r, to, STORE_READ_JOURNAL, &oops)); /* a copy that fails leaves the one before */
+    store_close(r);
+    OK(store_open(&r, f->dir, STORE_READ_JOURNAL, &oops)); /* a whole record is read as one */
+    expect_seeds(r, 0, "bytes of an input,");
+    store_close(r);
+    buf_free(&bytes);
+    free(file);
+    free(to);
+}
+
 static void the_lock_tells_who_writes(void **state)
 {
     struct fixture *f = *state;
@@ -254,6 +295,7 @@ int main(void)
         TEST(modes_refuse_what_they_should),
         TEST(a_directory_is_no_record),
         TEST(a_reader_sees_one_moment_and_cannot_write),
+        TEST(a_journal_is_the_record_without_inputs),
         TEST(the_lock_tells_who_writes),
         TEST(a_discarded_record_is_gone),
         TEST(records_of_other_versions_are_refused),
