@@ -23,22 +23,29 @@ static void file_name(char *out, size_t size, uint64_t gen)
     snprintf(out, size, "%s/inbox/%llu", ctl_dir, (unsigned long long)gen);
 }
 
-/* The lowest file number >= from; 0: none. */
-static uint64_t next_file(uint64_t from)
+/* A target that runs in the fuzzer's own process can use up what opening a file takes, and give it back later. */
+static bool may_pass(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR;
+}
+
+/* The lowest file number >= from, 0 if there is none; false: it cannot be told now. */
+static bool next_file(uint64_t from, uint64_t *best)
 {
     char path[PATH_MAX + 16];
-    uint64_t best = 0;
     snprintf(path, sizeof path, "%s/inbox", ctl_dir);
     DIR *d = opendir(path);
-    for (struct dirent *de; d && (de = readdir(d));) {
+    *best = 0;
+    if (!d)
+        return !may_pass(errno);
+    for (struct dirent *de; (de = readdir(d));) {
         char *end;
         unsigned long long v = strtoull(de->d_name, &end, 10);
-        if (*end == 0 && end != de->d_name && v >= from && (!best || v < best))
-            best = v;
+        if (*end == 0 && end != de->d_name && v >= from && (!*best || v < *best))
+            *best = v;
     }
-    if (d)
-        closedir(d);
-    return best;
+    closedir(d);
+    return true;
 }
 
 /* The record at map_at, or NULL when the file is used up (or cut short: a fault). */
@@ -75,29 +82,39 @@ static void close_file(void)
     unlink(path);
 }
 
-static bool open_file(uint64_t gen)
+enum opened { OPENED, NOT_NOW, DAMAGED };
+
+static enum opened map_file(const char *path)
 {
-    char path[PATH_MAX + 64];
     struct stat st;
-    file_name(path, sizeof path, gen);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0 || st.st_size == 0) {
-        ctl_fault("cannot read %s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        unlink(path);
-        return false;
+    if (fd < 0)
+        return may_pass(errno) ? NOT_NOW : DAMAGED;
+    if (fstat(fd, &st) < 0 || st.st_size == 0) {
+        close(fd);
+        return DAMAGED;
     }
     /* Writable and private: a fuzzer may change in place what a mutator returned. */
     void *m = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    int error = errno;
     close(fd);
-    if (m == MAP_FAILED) {
-        ctl_fault("cannot map %s: %s", path, strerror(errno));
-        return false;
-    }
+    if (m == MAP_FAILED)
+        return may_pass(error) ? NOT_NOW : DAMAGED;
     map = m;
     map_size = (size_t)st.st_size;
     map_at = 0;
+    return OPENED;
+}
+
+static enum opened open_file(uint64_t gen)
+{
+    char path[PATH_MAX + 64];
+    file_name(path, sizeof path, gen);
+    enum opened how = map_file(path);
+    if (how == DAMAGED)
+        ctl_fault("cannot read %s: it is empty or not there any more", path);
+    if (how != OPENED)
+        return how;
     map_gen = gen;
     if (ctl_page->gen_at != gen) { /* gen_taken first: a kill in between must not skip records */
         __atomic_store_n(&ctl_page->gen_taken, 0, __ATOMIC_RELEASE);
@@ -105,7 +122,7 @@ static bool open_file(uint64_t gen)
     }
     for (uint64_t i = 0; i < ctl_page->gen_taken && record_here(); i++)
         step();
-    return true;
+    return OPENED;
 }
 
 /* Move to the next record, over finished files; false: nothing is left. */
@@ -123,12 +140,17 @@ static bool find_record(void)
         if (newest <= exhausted)
             return false;
         uint64_t at = ctl_page->gen_at, from = exhausted + 1 > at ? exhausted + 1 : at;
-        uint64_t gen = next_file(from);
+        uint64_t gen;
+        if (!next_file(from, &gen))
+            return false;
         if (!gen || gen > newest) {
             exhausted = newest;
             return false;
         }
-        if (!open_file(gen))
+        enum opened how = open_file(gen);
+        if (how == NOT_NOW)
+            return false;
+        if (how == DAMAGED)
             exhausted = gen;
     }
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,6 +126,45 @@ static void files_that_are_not_announced_are_not_read(void **state)
     assert_int_equal(take_in_child(100, 0), 2);
 }
 
+/* As a target does that runs in its fuzzer's process and forgets to close files. */
+static int take_without_descriptors(int64_t first)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        int fd, highest = -1;
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64});
+        while ((fd = dup(0)) >= 0)
+            highest = fd;
+        if (ctl_import_pending() || ctl_import_next())
+            _exit(201);
+        close(highest);
+        const struct ctl_record *r = ctl_import_next();
+        _exit(r && (int64_t)r->id == first ? 1 : 0);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    return WEXITSTATUS(status);
+}
+
+static void records_wait_for_a_free_descriptor(void **state)
+{
+    (void)state;
+    deliver(1, 0, 3);
+    assert_int_equal(take_without_descriptors(0), 1);
+    assert_int_equal(take_in_child(100, 1), 2);
+}
+
+static void an_empty_file_is_a_fault_and_the_next_one_is_read(void **state)
+{
+    (void)state;
+    deliver(1, 0, 3);
+    deliver(2, 3, 1);
+    char *path = str_fmt("%s/inbox/1", ctl_dir);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(take_in_child(100, 3), 1);
+    free(path);
+}
+
 static void a_cut_file_is_a_fault_and_not_a_crash(void **state)
 {
     (void)state;
@@ -161,6 +201,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_batch_is_delivered_once, setup, teardown),
         cmocka_unit_test_setup_teardown(files_that_are_not_announced_are_not_read, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_given_is_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(records_wait_for_a_free_descriptor, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_empty_file_is_a_fault_and_the_next_one_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cut_file_is_a_fault_and_not_a_crash, setup, teardown),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
