@@ -314,8 +314,3 @@ int afl_deliver(struct live *lv, const struct input *inputs, size_t n, struct er
 {
     return inbox_deliver(lv->o.dir, lv->page, lv->batch, inputs, n, e);
 }
-
-uint64_t afl_taken(struct live *lv)
-{
-    return ctl_get64(&lv->page->taken);
-}

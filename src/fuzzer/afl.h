@@ -28,13 +28,12 @@ CAROL_MUST_CHECK int afl_command(struct live *lv, bool again, const struct afl_w
                                  struct strv *argv, struct strv *env, struct err *e);
 CAROL_MUST_CHECK int afl_deliver(struct live *lv, const struct input *inputs, size_t n,
                                  struct err *e);
-uint64_t afl_taken(struct live *lv);
 CAROL_MUST_CHECK int afl_harvest(struct live *lv, struct harvest *h, struct err *e);
 
 /* What every arm on afl-fuzz has in its table. */
 #define AFL_ARM                                                                                    \
-    .engine = &afl_engine, .prepare = afl_prepare, .deliver = afl_deliver, .taken = afl_taken,     \
-    .harvest = afl_harvest, .noise = "Fuzzing test case #"
+    .engine = &afl_engine, .prepare = afl_prepare, .deliver = afl_deliver, .harvest = afl_harvest, \
+    .noise = "Fuzzing test case #"
 
 /* fuzzer/aflpp.c; lafintel is the same fuzzer on another binary. */
 CAROL_MUST_CHECK int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *env,

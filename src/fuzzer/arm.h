@@ -37,8 +37,6 @@ struct arm {
     /* argv (argv[0] a path) and environment additions "K=V". */
     int (*command)(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e);
     int (*deliver)(struct live *lv, const struct input *inputs, size_t n, struct err *e);
-    /* How many of the delivered inputs have been taken so far, in all. */
-    uint64_t (*taken)(struct live *lv);
     int (*harvest)(struct live *lv, struct harvest *h, struct err *e);
     void (*harvested)(struct live *lv, const struct harvest *h); /* may prune; may be NULL */
     void (*line)(struct live *lv, const char *line); /* a line of its output; may be NULL */

@@ -194,11 +194,6 @@ static int deliver(struct live *lv, const struct input *inputs, size_t n, struct
     return rc < 0 ? rc : finish_delivery(lv, e);
 }
 
-static uint64_t taken(struct live *lv)
-{
-    return ctl_get64(&lv->page->taken); /* counted by the library when they were executed */
-}
-
 const struct arm arm_honggfuzz = {
     .name = "honggfuzz",
     .summary = "honggfuzz, guided by coverage and comparisons",
@@ -210,7 +205,6 @@ const struct arm arm_honggfuzz = {
     .prepare = prepare,
     .command = command,
     .deliver = deliver,
-    .taken = taken,
     .harvest = hfuzz_harvest,
     .harvested = hfuzz_harvested,
     .close = seen_close,

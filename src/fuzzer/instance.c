@@ -79,7 +79,7 @@ static void fill_report(struct live *lv)
     r->cycles = ctl_get64(&lv->page->cycles) - p->cycles0;
     r->cycle_ns = ctl_get_ns(&lv->page->cycles_ns) - p->cycles_ns0;
     r->offered = lv->offered - p->offered0;
-    r->taken = lv->arm->taken(lv) - p->taken0;
+    r->taken = ctl_get64(&lv->page->taken) - p->taken0;
     p->offered0 = lv->offered;
     r->active_ns = p->resumed_at ? now - p->resumed_at : 0;
     r->park_ns = p->asked_at ? now - p->asked_at : 0;
@@ -381,7 +381,7 @@ static int instance_resume(struct instance *in, const struct turn_quota *q, int 
     p->execs0 = ctl_get64(&lv->page->execs);
     p->cycles0 = ctl_get64(&lv->page->cycles);
     p->cycles_ns0 = ctl_get_ns(&lv->page->cycles_ns);
-    p->taken0 = lv->arm->taken(lv);
+    p->taken0 = ctl_get64(&lv->page->taken);
     p->cap_ns = q->cap_ns;
     p->asked_at = 0;
     int64_t now = loop_now(lv->loop);
@@ -542,7 +542,7 @@ int live_open(struct instance **out, struct loop *l, const struct arm *arm,
         return rc;
     }
     p->faults = ctl_get32(&lv->page->faults);
-    p->taken0 = lv->offered = p->offered0 = lv->arm->taken(lv);
+    p->taken0 = lv->offered = p->offered0 = ctl_get64(&lv->page->taken);
     *out = &lv->in;
     return 0;
 }

@@ -175,11 +175,6 @@ static int deliver(struct live *lv, const struct input *inputs, size_t n, struct
     return rc;
 }
 
-static uint64_t taken(struct live *lv)
-{
-    return ctl_get64(&lv->page->taken);
-}
-
 /* ---- finds ---- */
 
 /* A corpus file is named by its hash: seeds are not, and one that a kill cut is not either. */
@@ -221,7 +216,6 @@ const struct arm arm_libfuzzer = {
     .prepare = prepare,
     .command = command,
     .deliver = deliver,
-    .taken = taken,
     .harvest = harvest,
     .close = seen_close,
     .noise = "INFO: ",
