@@ -2,22 +2,11 @@
 """What a campaign costs: see campaign.sh."""
 import sys
 import time
-from pathlib import Path
 
 sys.dont_write_bytecode = True
-from on_tote import SEEDS, built, carol, verdict
+from on_tote import SEEDS, built, carol, memory_kb, verdict
 
 WHICH = sys.argv[2]
-
-
-def memory_kb(pid):
-    try:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1])
-    except OSError:
-        pass
-    return None
 
 
 def measure(temp, seconds, turn, limit):

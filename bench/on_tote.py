@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests" / "system"))
-from campaign_kit import Carol, rows
+from campaign_kit import Carol, memory_kb, rows
 
 SEEDS = ROOT / "examples/tote/seeds"
 carol = Carol(sys.argv[1])

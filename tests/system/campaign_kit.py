@@ -49,6 +49,15 @@ class Tap:
         return 1 if self.failures else 0
 
 
+def memory_kb(pid):
+    """What of a process is in memory; None when it is gone."""
+    try:
+        return next(int(line.split()[1]) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+                    if line.startswith("VmRSS:"))
+    except (OSError, StopIteration):
+        return None
+
+
 def engines_of(carol):
     """Where this carol finds its fuzzers; None when there are none."""
     own = os.environ.get("CAROL_ENGINES") or str(Path(carol).resolve().parent / "engines")
