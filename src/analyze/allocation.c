@@ -37,10 +37,10 @@ static int shares(void *arg, const struct story *l, size_t camp, void *result, s
     return 0;
 }
 
-/* The campaigns of one target under one scheduler. */
+/* The campaigns of one target and contender. */
 struct cell {
     size_t target;
-    const char *scheduler;
+    const char *contender;
     size_t n;
     uint64_t decisions;
     double top[QUARTERS];
@@ -50,7 +50,7 @@ struct cell {
 static bool in_cell(const struct study *s, size_t camp, const struct cell *c)
 {
     return s->camps[camp].target == c->target &&
-           strcmp(s->camps[camp].scheduler, c->scheduler) == 0;
+           strcmp(s->camps[camp].contender, c->contender) == 0;
 }
 
 static void fill(const struct study *s, const struct answer *a, struct cell *c)
@@ -93,7 +93,7 @@ static size_t cells_of(const struct study *s, const struct answer *a, struct cel
             known |= in_cell(s, i, &cells[k]);
         if (!known)
             cells[n++] =
-                (struct cell){.target = s->camps[i].target, .scheduler = s->camps[i].scheduler};
+                (struct cell){.target = s->camps[i].target, .contender = s->camps[i].contender};
     }
     for (size_t k = 0; k < n; k++)
         fill(s, a, &cells[k]);
@@ -104,7 +104,7 @@ static size_t cells_of(const struct study *s, const struct answer *a, struct cel
 int analyze_allocation(const struct study *s, struct grids *out, struct err *e)
 {
     static const struct grid_column columns[] = {{"target", GRID_TEXT},
-                                                 {"scheduler", GRID_TEXT},
+                                                 {"contender", GRID_TEXT},
                                                  {"campaigns", GRID_COUNT},
                                                  {"decisions", GRID_COUNT},
                                                  {"q1_pct", 1},
@@ -126,7 +126,7 @@ int analyze_allocation(const struct study *s, struct grids *out, struct err *e)
         size_t n = cells_of(s, a, cells);
         for (size_t k = 0; k < n; k++) {
             grid_text(g, "%s", s->targets.v[cells[k].target]);
-            grid_text(g, "%s", cells[k].scheduler);
+            grid_text(g, "%s", cells[k].contender);
             grid_count(g, cells[k].n);
             grid_count(g, cells[k].decisions);
             for (int q = 0; q < QUARTERS; q++)

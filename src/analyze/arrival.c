@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { EVERYWHERE, DIFFERING };
-static const char *const kinds[] = {"everywhere", "differing"};
+enum kind { EVERYWHERE, MORE, OTHER, KINDS };
+static const char *const kinds[KINDS] = {"everywhere", "more often", "other"};
 
 /* One bug under one contender. */
 struct times {
@@ -66,6 +66,16 @@ static double length_of(const struct firsts *f, size_t target, size_t contender)
     return length;
 }
 
+/* Log-rank's p comes from a normal approximation, which can be smaller than any order of few campaigns deserves: of n + m
+ * campaigns the most extreme order has 2 / C(n + m, n). */
+static bool could_differ(size_t n, size_t m)
+{
+    double orders = 1;
+    for (size_t i = 1; i <= m; i++)
+        orders *= (double)(n + i) / (double)i;
+    return n && m && 2 / orders < 0.05;
+}
+
 static void time_bug(const struct table_of *t, const struct bug_row *row, size_t contender,
                      struct lifetime *room)
 {
@@ -84,26 +94,26 @@ static void time_bug(const struct table_of *t, const struct bug_row *row, size_t
     c->median = stats_km_median(&km);
     c->part = 100 * c->median / length_of(&t->f, row->target, contender);
     km_free(&km);
-    if (contender == t->reference || !m)
+    if (contender == t->reference || !could_differ(n, m))
         return;
     stats_logrank(other, m, room, n, &lr);
     c->p = lr.p;
 }
 
+/* Every campaign of every contender triggers it; or the reference does in a larger part of its campaigns than each other;
+ * or neither. */
 static enum kind kind_of(const struct table_of *t, const struct bug_row *row)
 {
-    bool same = true, all = true;
-    const struct times *first = NULL;
+    const struct times *ours = &row->by[t->reference];
+    bool all = true, more = ours->trials > 0;
     for (size_t k = 0; k < t->f.contenders.n; k++) {
         const struct times *c = &row->by[k];
         if (!c->trials)
             continue;
-        if (!first)
-            first = c;
-        same &= c->triggered * first->trials == first->triggered * c->trials;
         all &= c->triggered == c->trials;
+        more &= k == t->reference || ours->triggered * c->trials > c->triggered * ours->trials;
     }
-    return all || (same && t->f.contenders.n > 1) ? EVERYWHERE : DIFFERING;
+    return all ? EVERYWHERE : more ? MORE : OTHER;
 }
 
 static bool is_new(const struct table_of *t, const struct first_trigger *v)
@@ -180,11 +190,14 @@ static void put_bugs(const struct table_of *t, struct grids *out)
         }
     grid_note(g,
               "median: Kaplan-Meier, a dash when fewer than half of the campaigns trigger it; p: "
-              "log-rank against %s, two-sided; p holm: Holm over the "
-              "bugs of the target",
+              "log-rank against %s, two-sided, a dash when no result of so few campaigns could be "
+              "significant; p holm: Holm over the bugs of the target",
               t->f.contenders.v[t->reference]);
-    grid_note(g, "everywhere: all contenders trigger it equally often, mostly always; differing: "
-                 "they do not; bugs that nobody triggers are left out");
+    grid_note(g,
+              "everywhere: every campaign of every contender triggers it; more often: %s does, in "
+              "a larger part of its campaigns than each other contender; bugs that nobody triggers "
+              "are left out",
+              t->f.contenders.v[t->reference]);
 }
 
 static void put_summary(const struct table_of *t, struct grids *out)
@@ -201,7 +214,7 @@ static void put_summary(const struct table_of *t, struct grids *out)
     struct grid *g = grid_add(out, "early_late", GRID_COLUMNS(columns),
                               "when bugs arrive, in percent of a campaign");
     double *v = xcalloc(t->n + 1, sizeof *v);
-    for (enum kind kind = EVERYWHERE; kind <= DIFFERING; kind++)
+    for (enum kind kind = EVERYWHERE; kind < KINDS; kind++)
         for (size_t k = 0; k < t->f.contenders.n; k++) {
             size_t bugs = 0, n = 0, late = 0, last = 0;
             for (size_t i = 0; i < t->n; i++) {
@@ -227,14 +240,25 @@ static void put_summary(const struct table_of *t, struct grids *out)
                  "those medians; no test: the table above has them");
 }
 
+static bool is_bench(const char *dir)
+{
+    char *trials = fs_join(dir, "campaigns");
+    bool yes = fs_is_dir(trials);
+    free(trials);
+    return yes;
+}
+
 /* From one directory of `carol bench run`, or from the defects of campaigns. */
 static int load(struct firsts *f, const struct strv *outs, struct err *e)
 {
-    char *trials = fs_join(outs->v[0], "campaigns");
-    bool bench = outs->n == 1 && fs_is_dir(trials);
-    free(trials);
-    if (bench)
+    if (outs->n == 1 && is_bench(outs->v[0]))
         return firsts_bench(f, outs->v[0], e);
+    for (size_t i = 0; i < outs->n; i++)
+        if (is_bench(outs->v[i]))
+            return err_usage(e,
+                             "%s is a directory of 'carol bench run': give that one alone, or run "
+                             "all suites into one directory",
+                             outs->v[i]);
     struct study s = {0};
     int rc = study_open(&s, outs, e);
     if (rc == 0)
@@ -269,6 +293,9 @@ int analyze_arrival(const struct strv *outs, struct grids *out, struct err *e)
         correct(&t);
         put_bugs(&t, out);
         put_summary(&t, out);
+        out->campaigns = t.f.n_trials;
+        for (size_t i = 0; i < t.f.targets.n; i++)
+            strv_add(&out->targets, t.f.targets.v[i]);
     }
     for (size_t i = 0; i < t.n; i++)
         free(t.rows[i].by);

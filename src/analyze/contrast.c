@@ -50,14 +50,27 @@ void contrast_of(const double *base, const double *other, size_t n, struct contr
     free(d);
 }
 
+static bool could_be_significant(size_t pairs, size_t tests)
+{
+    return ldexp(2, -(int)pairs) * (double)tests < CONTRAST_ALPHA;
+}
+
 void contrast_holm(struct contrast *c, size_t n, size_t step)
 {
+    size_t tests = 0, most = 0;
     stats_holm_fields(&c->p, &c->p_holm, n, step * sizeof *c);
+    for (size_t i = 0; i < n; i++) {
+        tests += !isnan(c[i * step].p);
+        most = c[i * step].n > most ? c[i * step].n : most;
+    }
+    for (size_t i = 0; i < n; i++)
+        c[i * step].hopeless =
+            !could_be_significant(most, tests) || !could_be_significant(c[i * step].n, 1);
 }
 
 const char *contrast_says(const struct contrast *c)
 {
-    if (c->n < CONTRAST_LEAST)
+    if (c->hopeless)
         return "too few";
     if (!(c->p_holm < CONTRAST_ALPHA))
         return "open";
@@ -86,6 +99,7 @@ void contrast_note(struct grid *g, const char *base, const char *holm)
     grid_note(
         g,
         "p: Wilcoxon signed ranks, two-sided, a pair per campaign; p holm: Holm over %s; says: at "
-        "p holm < 0.05; 'too few': below %d campaigns no result can be significant",
-        holm, CONTRAST_LEAST);
+        "p holm < 0.05; 'too few': not even the clearest result of so few campaigns could be "
+        "significant",
+        holm);
 }

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* With fewer pairs not even the clearest result has p < 0.05. */
-#define CONTRAST_LEAST 6
 #define CONTRAST_ALPHA 0.05
 #define CONTRAST_SAME 1e-9 /* errors that differ by less of themselves are equal */
 
@@ -20,11 +18,13 @@ struct contrast {
     double more;          /* median of 100 * (other / base - 1) */
     bool up;              /* by signed ranks the other is the larger */
     double p, p_holm; /* two-sided Wilcoxon signed ranks of other - base; p_holm by contrast_holm */
+    bool hopeless; /* by contrast_holm: so few pairs that nothing they say could be significant */
 };
 
 /* Pairs in which one is NaN are left out. */
 void contrast_of(const double *base, const double *other, size_t n, struct contrast *c);
-/* Holm over those of n that have a pair; `step` apart in the array. */
+/* Holm over those of n that have a pair; `step` apart in the array.  The clearest result of k pairs has p = 2^(1-k); where
+ * not even that, times the number of tests, is below 0.05 for the one with most pairs, all are hopeless. */
 void contrast_holm(struct contrast *c, size_t n, size_t step);
 /* "worse" or "better" when that is significant, "open", or "too few". */
 const char *contrast_says(const struct contrast *c);

@@ -126,7 +126,8 @@ static void put(const struct study *s, const struct sum *t, struct grids *out)
                  "earned, not counted; earning %%: turns of the "
                  "second half with a reward");
     grid_note(g, "p: exact sign test, two-sided, over campaigns (do more of its fuzzers fall or "
-                 "rise?); p holm: Holm over the targets");
+                 "rise?); p holm: Holm over the targets; below 6 campaigns nothing can be "
+                 "significant");
 }
 
 int analyze_decay(const struct study *s, struct grids *out, struct err *e)

@@ -132,7 +132,8 @@ static void put_targets(const struct study *s, const struct answer *a, struct gr
     grid_note(g,
               "p: exact binomial, more failures than 5 %%; p holm: Holm over the targets; "
               "per-fuzzer ridge, lambda 10; campaigns below "
-              "%d turns or without any reward are left out",
+              "%d turns or without any reward are left out; one failure among few campaigns is no "
+              "drift",
               LEAST_TURNS);
     free(t);
 }

@@ -5,6 +5,7 @@
 #include "bench/outcome.h"
 #include "triage/defect.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,8 @@ static int add_defects(struct firsts *f, size_t trial, const struct camp *c, str
     struct store *s;
     struct defects d;
     int rc = store_open(&s, c->out, STORE_READ, e);
+    if (rc == -ENOENT) /* a journal alone: it has no crashes to look at */
+        return 0;
     if (rc < 0)
         return rc;
     rc = defects_load(&d, s, e);
@@ -99,7 +102,7 @@ int firsts_study(struct firsts *f, const struct study *s, struct err *e)
         const struct camp *c = &s->camps[i];
         f->trials[f->n_trials++] =
             (struct trial){.target = c->target,
-                           .contender = number_of(&f->contenders, c->scheduler),
+                           .contender = number_of(&f->contenders, c->contender),
                            .length_s = (double)c->elapsed_ns / 1e9};
         rc = add_campaign(f, i, c, e);
     }

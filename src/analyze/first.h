@@ -2,7 +2,7 @@
  * defects that triage found in a campaign's crashes.  What a campaign never saw is not here.
  *
  *     firsts_bench(&f, "DIR", &e);      // contenders, CPU seconds
- *     firsts_study(&f, &study, &e);     // schedulers, seconds of campaign time; trial i is campaign i
+ *     firsts_study(&f, &study, &e);     // the same by the clock; trial i is campaign i
  *     firsts_free(&f);
  */
 #ifndef CAROL_ANALYZE_FIRST_H

@@ -61,8 +61,9 @@ static int predict_next(void *arg, const struct story *l, size_t camp, void *res
     return 0;
 }
 
-static int next_turn(const struct study *s, struct grids *out, struct err *e)
+static int next_turn(const struct folds *f, struct grids *out, struct err *e)
 {
+    const struct study *s = f->s;
     struct versus v = {.s = s,
                        .name = "next_turn",
                        .title = "the next turn of the same campaign, by factor of forgetting",
@@ -73,7 +74,7 @@ static int next_turn(const struct study *s, struct grids *out, struct err *e)
     int rc = study_each(s, sizeof *r, predict_next, NULL, r, e);
     versus_init(&v);
     for (size_t c = 0; rc == 0 && c < s->n; c++)
-        for (size_t m = 0; m < GAMMAS; m++)
+        for (size_t m = 0; m < GAMMAS && folds_usable(f, s->camps[c].target); m++)
             *versus_at(&v, m, c) = r[c].error[m];
     if (rc == 0)
         versus_put(&v, out);
@@ -97,9 +98,9 @@ int analyze_forget(const struct study *s, struct grids *out, struct err *e)
         versus_put(&v, out);
         versus_free(&v);
     }
-    folds_free(&f);
     if (rc == 0)
-        rc = next_turn(s, out, e);
+        rc = next_turn(&f, out, e);
+    folds_free(&f);
     if (rc == 0)
         grids_note(out, "a turn after which k more were completed in its campaign has the weight "
                         "gamma^k; half-lives: 139 "

@@ -102,6 +102,7 @@ void grids_free(struct grids *g)
     }
     free(g->v);
     strv_free(&g->notes);
+    strv_free(&g->targets);
     *g = (struct grids){0};
 }
 

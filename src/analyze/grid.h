@@ -49,6 +49,8 @@ struct grids {
     struct grid *v;
     size_t n, cap;
     struct strv notes;
+    size_t campaigns; /* what it is about */
+    struct strv targets;
 };
 
 /* A new table at the end; the columns outlive it, the pointer is good until the next one. */

@@ -138,12 +138,18 @@ static void put_signals(const struct study *s, const struct answer *a, struct gr
                  "the scheduler did, not what predicts reward");
 }
 
-static double agreement(const double x[SIGNAL_COUNT], const double y[SIGNAL_COUNT])
+/* Means of the same shares, added up in another order, differ in their last bits: that is no order. */
+#define ALIKE 1e9
+
+static double agreement(double x[SIGNAL_COUNT], double y[SIGNAL_COUNT])
 {
     struct kendall k;
-    for (int i = 0; i < SIGNAL_COUNT; i++)
+    for (int i = 0; i < SIGNAL_COUNT; i++) {
         if (isnan(x[i]) || isnan(y[i]))
             return NAN;
+        x[i] = round(x[i] * ALIKE);
+        y[i] = round(y[i] * ALIKE);
+    }
     stats_kendall(x, y, SIGNAL_COUNT, &k);
     return k.tau;
 }

@@ -38,13 +38,21 @@ struct events {
 
 /* --- events ------------------------------------------------------------------------------------------------ */
 
+static size_t known_campaigns(const struct events *x, size_t target)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < x->s->n; c++)
+        n += x->s->camps[c].target == target && x->firsts.trials[c].known;
+    return n;
+}
+
 static void note_everywhere(struct events *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         size_t same = 0;
         for (size_t k = 0; k < x->n; k++)
             same += x->v[k].target == x->v[i].target && strcmp(x->v[k].bug, x->v[i].bug) == 0;
-        x->v[i].everywhere = same == study_count(x->s, x->v[i].target);
+        x->v[i].everywhere = same == known_campaigns(x, x->v[i].target);
     }
 }
 
@@ -161,7 +169,7 @@ static void take(struct events *x, size_t camp, const struct window *w)
         if (v->camp == camp) {
             v->own = w[i];
         } else if (x->s->camps[camp].target == v->target && w[i].seen &&
-                   !triggers_too(x, camp, v)) {
+                   x->firsts.trials[camp].known && !triggers_too(x, camp, v)) {
             v->others++;
             for (int k = 0; k < SIGNAL_COUNT; k++) {
                 v->moved[k] += w[i].moved[k];
@@ -265,8 +273,12 @@ static int put(const struct events *x, struct grids *out, struct err *e)
                  "trigger the bug in it; matched: triggers that have such campaigns; "
                  "p: Wilcoxon signed ranks of moved less base, two-sided, a value per matched "
                  "trigger; p holm: Holm over the 15 signals");
-    grid_note(g, "a trigger's time is by the clock of the benchmark, which starts a few seconds "
-                 "before campaign time");
+    size_t benched = 0;
+    for (size_t c = 0; c < x->s->n; c++)
+        benched += x->s->camps[c].result != NULL;
+    if (benched)
+        grid_note(g, "a trigger's time is by the clock of the benchmark, which starts a few "
+                     "seconds before campaign time");
     return 0;
 }
 
@@ -285,7 +297,7 @@ int analyze_plateau(const struct study *s, struct grids *out, struct err *e)
         if (without)
             grids_note(out,
                        "%zu of %zu campaigns have neither a result.json nor defects: no triggers "
-                       "of theirs are known",
+                       "of theirs are known, and they are left out",
                        without, s->n);
     }
     free(x.v);

@@ -261,10 +261,12 @@ static void put_agreement(const struct study *s, const struct row *rows, struct 
               SPLITS, WINDOWS_FUZZERS, WINDOWS_TURNS);
     grid_note(g, "difference: within less adjacent, with a 95 %% bootstrap interval over campaigns "
                  "(10000 resamples); if it is not above 0, the order "
-                 "changes no more from window to window than by chance; corrected: adjacent / "
-                 "within, the attenuation removed");
+                 "changes no more from window to window than by chance; below about ten campaigns "
+                 "the interval is too narrow; corrected: adjacent / within, the attenuation "
+                 "removed, which means nothing while within is near 0");
     grid_note(g, "p: Wilcoxon signed ranks of the difference, two-sided, a value per campaign; p "
-                 "holm: Holm over the three widths");
+                 "holm: Holm over the three widths; below 6 campaigns no difference can be "
+                 "significant");
 }
 
 static void put_leaders(const struct study *s, const struct row *rows, struct grids *out)
@@ -287,7 +289,8 @@ static void put_leaders(const struct study *s, const struct row *rows, struct gr
         }
     grid_note(g, "adjacent, within: from half of a window's turns, as above; whole windows: all "
                  "turns of both; chance: two leaders drawn at random; "
-                 "fuzzers that lead together lead in equal parts");
+                 "fuzzers that lead together lead in equal parts; no test: the table above has "
+                 "them");
 }
 
 int analyze_ranking(const struct study *s, struct grids *out, struct err *e)

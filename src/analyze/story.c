@@ -6,6 +6,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,9 @@ static int complete(struct walk *w, struct err *e)
     if (!c || c->choice != t->arm)
         return err_set(e, -EBADMSG, "%s completes turn %lld, which it never began", l->camp->out,
                        (long long)t->id);
+    if (!isfinite(t->raw) || !isfinite(t->reward))
+        return err_usage(e, "%s: the reward of turn %lld is no number; leave this campaign out",
+                         l->camp->out, (long long)t->id);
     size_t at = (size_t)(c - l->choices);
     standard_add(&w->standard[t->arm], l->signals[at * (size_t)l->arms + (size_t)t->arm]);
     XGROW(l->turns, l->n_turns, l->cap_turns);
@@ -87,6 +91,16 @@ static void keep_signals(struct walk *w, const struct decision *d)
     }
 }
 
+static int readable(const struct story *l, const struct store_turn *row,
+                    const struct store_blob *blob, struct decision *d, struct err *e)
+{
+    struct err why = {0};
+    if (decision_decode(blob->data, blob->size, d, &why) == 0)
+        return 0;
+    return err_usage(e, "%s: turn %lld: %s; leave this campaign out", l->camp->out,
+                     (long long)row->id, why.msg);
+}
+
 static int decide(struct walk *w, const struct store_turn *row, const struct store_blob *blob,
                   struct err *e)
 {
@@ -94,7 +108,7 @@ static int decide(struct walk *w, const struct store_turn *row, const struct sto
     struct decision d;
     int rc = complete_until(w, row->id, e);
     if (rc == 0)
-        rc = decision_decode(blob->data, blob->size, &d, e);
+        rc = readable(l, row, blob, &d, e);
     if (rc < 0)
         return rc;
     if (d.n_arms != l->arms || row->arm < 0 || row->arm >= l->arms)
@@ -134,9 +148,9 @@ static int check(const struct walk *w, struct err *e)
 {
     const struct story *l = w->l;
     if (!l->n_choices)
-        return err_usage(e, "%s has no decisions yet: nothing can be analysed", l->camp->out);
+        return err_usage(e, "%s has no decisions yet: leave it out", l->camp->out);
     if (!l->n_turns)
-        return err_usage(e, "%s has no completed turns yet: nothing can be analysed", l->camp->out);
+        return err_usage(e, "%s has no completed turns yet: leave it out", l->camp->out);
     if (!w->signals)
         return err_usage(e, "%s: its journal has no contexts, every signal is 0; leave it out",
                          l->camp->out);

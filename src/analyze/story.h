@@ -28,13 +28,16 @@ struct camp {
     char *build_id;  /* of the neutral build */
     char *scheduler; /* name */
     char *params;    /* its options; NULL: none */
+    char *contender; /* its name in the benchmark, else the scheduler's */
+    char *versions;  /* of Carol, its compiler and the fuzzers */
     int arms;        /* fuzzers */
     int workers;
     uint64_t seed;
     int64_t turn_ns, budget_ns, elapsed_ns;
     enum reward_kind reward;
     bool simulated;
-    char *result; /* result.json of `carol bench run` beside it; NULL: none */
+    char *result;       /* result.json of `carol bench run` beside it; NULL: none */
+    char *bench_target; /* what that calls its target; NULL: there is none */
 };
 
 struct story_turn {

@@ -1,6 +1,7 @@
 /* study: finds campaigns and sees that they can be looked at together.  Analyses nothing. */
 #include "analyze/study.h"
 
+#include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
 #include "bench/result.h"
@@ -19,13 +20,9 @@
 static char *target_name(const struct camp *c, const struct journal *j)
 {
     struct manifest m = {0};
-    struct result r;
     char *name = NULL;
-    if (c->result && result_read(&r, c->result, NULL) == 0) {
-        name = xstrdup(r.target);
-        result_free(&r);
-        return name;
-    }
+    if (c->bench_target)
+        return xstrdup(c->bench_target);
     if (j->o.target && *j->o.target)
         return xstrdup(j->o.target);
     if (j->o.build && manifest_load(j->o.build, NULL, &m, NULL) == 0 && m.target)
@@ -47,12 +44,31 @@ static size_t target_number(struct study *s, char *name)
     return i;
 }
 
+/* "carol 0.1.0, compiler clang-19 19.1.7, aflpp ..." */
+static int versions_of(const struct journal *j, char **out, struct err *e)
+{
+    struct buf b = BUF_INIT(BUF_TEXT_MAX);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < j->o.fuzzers.n + 2; i++) {
+        const char *of = i == 0 ? "carol" : i == 1 ? "compiler" : j->o.fuzzers.v[i - 2];
+        char *key = str_fmt("version.%s", of), *value = NULL;
+        rc = store_get(j->store, key, &value, e);
+        buf_printf(&b, "%s%s %s", i ? ", " : "", of, value ? value : "unknown");
+        free(value);
+        free(key);
+    }
+    *out = buf_take(&b);
+    return rc;
+}
+
 static int describe(struct study *s, struct camp *c, struct journal *j, struct err *e)
 {
     struct store_totals totals;
     int rc = store_totals(j->store, &totals, e);
     if (rc == 0)
         rc = store_get(j->store, "build_id", &c->build_id, e);
+    if (rc == 0)
+        rc = versions_of(j, &c->versions, e);
     if (rc < 0)
         return rc;
     c->target = target_number(s, target_name(c, j));
@@ -109,7 +125,10 @@ static void camp_free(struct camp *c)
     free(c->build_id);
     free(c->scheduler);
     free(c->params);
+    free(c->contender);
+    free(c->versions);
     free(c->result);
+    free(c->bench_target);
 }
 
 /* The result of a campaign of `carol bench`, beside its journal or one above its record; NULL: there is none. */
@@ -124,17 +143,27 @@ static char *result_beside(const char *out)
     return path;
 }
 
-/* Is it of those that were asked for, as a contender or by its scheduler? */
-static bool wanted(const struct study *s, const struct camp *c)
+/* Who it was of, by its result or by its record. */
+static void name_camp(struct camp *c, const struct journal *j)
 {
     struct result r;
-    if (!s->only || !s->only->n)
-        return true;
-    if (!c->result || result_read(&r, c->result, NULL) < 0)
-        return strv_has(s->only, c->scheduler);
-    bool yes = strv_has(s->only, r.contender);
-    result_free(&r);
-    return yes;
+    c->scheduler = xstrdup(j->o.scheduler ? j->o.scheduler : "");
+    c->result = result_beside(c->out);
+    if (c->result && result_read(&r, c->result, NULL) == 0) {
+        c->contender = xstrdup(r.contender);
+        c->bench_target = xstrdup(r.target);
+        result_free(&r);
+    } else {
+        c->contender = xstrdup(c->scheduler);
+    }
+}
+
+/* Is it of those that were asked for, as a contender or by its scheduler? */
+static bool wanted(struct study *s, const struct camp *c)
+{
+    if (!strv_has(&s->contenders, c->contender))
+        strv_add(&s->contenders, c->contender);
+    return !s->only || !s->only->n || strv_has(s->only, c->contender);
 }
 
 static int add_campaign(struct study *s, const char *out, struct err *e)
@@ -143,10 +172,8 @@ static int add_campaign(struct study *s, const char *out, struct err *e)
     struct journal j;
     struct camp c = {.out = xstrdup(realpath(out, real) ? real : out)};
     int rc = journal_open(&j, out, JOURNAL_TURNS, e);
-    if (rc == 0) {
-        c.scheduler = xstrdup(j.o.scheduler ? j.o.scheduler : "");
-        c.result = result_beside(c.out);
-    }
+    if (rc == 0)
+        name_camp(&c, &j);
     if (rc == 0 && !wanted(s, &c)) {
         s->left_out++;
         journal_close(&j);
@@ -226,13 +253,25 @@ static int add_all(struct study *s, const char *dir, struct err *e)
     return rc;
 }
 
+static int nobody_is(const struct study *s, const char *name, struct err *e)
+{
+    struct buf there = BUF_INIT(BUF_TEXT_MAX);
+    for (size_t i = 0; i < s->contenders.n; i++)
+        buf_printf(&there, "%s%s", i ? ", " : "", s->contenders.v[i]);
+    int rc = err_usage(e, "none of these %zu campaigns is of '%s': they are of %s",
+                       s->n + s->left_out, name, there.p);
+    buf_free(&there);
+    return rc;
+}
+
 int study_open(struct study *s, const struct strv *outs, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < outs->n; i++)
         rc = add_all(s, outs->v[i], e);
-    if (rc == 0 && !s->n)
-        rc = err_usage(e, "none of these %zu campaigns is of %s", s->left_out, s->only->v[0]);
+    for (size_t i = 0; rc == 0 && s->only && i < s->only->n; i++)
+        if (!strv_has(&s->contenders, s->only->v[i]))
+            rc = nobody_is(s, s->only->v[i], e);
     return rc;
 }
 
@@ -243,6 +282,7 @@ void study_free(struct study *s)
     free(s->camps);
     strv_free(&s->targets);
     strv_free(&s->fuzzers);
+    strv_free(&s->contenders);
 }
 
 size_t study_count(const struct study *s, size_t target)

@@ -17,9 +17,10 @@
 struct study {
     struct camp *camps;
     size_t n, cap;
-    struct strv targets; /* in order of appearance */
-    struct strv fuzzers; /* the roster of all */
-    size_t left_out;     /* campaigns that are not of `only` */
+    struct strv targets;    /* in order of appearance */
+    struct strv fuzzers;    /* the roster of all */
+    struct strv contenders; /* of all, also of those left out */
+    size_t left_out;        /* campaigns that are not of `only` */
     /* set by the caller */
     int processes;
     const struct strv *only; /* contenders of the benchmark, or schedulers; NULL or empty: all */

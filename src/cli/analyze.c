@@ -2,6 +2,7 @@
 #include "analyze/analyze.h"
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "proc/cpus.h"
 
@@ -52,7 +53,9 @@ static int set_option(int c, struct args *a, struct err *e)
     case 'C': return set_form(a, FORM_CSV);
     case 'H': return set_form(a, FORM_HTML);
     case 'h': a->form = FORM_HELP; return 0;
-    case 'o': strv_split(&a->only, optarg, ','); return 0;
+    case 'o':
+        strv_split(&a->only, optarg, ',');
+        return a->only.n ? 0 : err_usage(e, "--of takes names of contenders or schedulers");
     case 'p': return str_to_u64(optarg, "-p", 1, 1024, &a->processes, e);
     default: return err_usage(e, "'carol analyze --help' lists the options");
     }
@@ -105,17 +108,28 @@ static void print_json(const struct args *a, const struct study *s, const struct
     size_t simulated = 0;
     for (size_t i = 0; i < g->notes.n; i++)
         json_array_append_new(notes, json_string(g->notes.v[i]));
-    for (size_t i = 0; i < s->targets.n; i++)
-        json_array_append_new(targets, json_string(s->targets.v[i]));
+    for (size_t i = 0; i < g->targets.n; i++)
+        json_array_append_new(targets, json_string(g->targets.v[i]));
     for (size_t i = 0; i < s->n; i++)
         simulated += s->camps[i].simulated;
     json_t *o = json_pack("{s:i,s:s,s:s,s:I,s:I,s:o,s:o,s:o}", "schema", 1, "analysis",
                           a->analysis->name, "question", a->analysis->question, "campaigns",
-                          (json_int_t)s->n, "simulated", (json_int_t)simulated, "targets", targets,
-                          "notes", notes, "tables", grids_json(g));
+                          (json_int_t)g->campaigns, "simulated", (json_int_t)simulated, "targets",
+                          targets, "notes", notes, "tables", grids_json(g));
     json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     printf("\n");
     json_decref(o);
+}
+
+/* What belongs to no row goes to whoever looks. */
+static void print_csv(const struct grids *g, struct buf *b)
+{
+    grids_csv(g, b);
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t k = 0; k < g->v[i].notes.n; k++)
+            log_info("%s: %s", g->v[i].name, g->v[i].notes.v[k]);
+    for (size_t i = 0; i < g->notes.n; i++)
+        log_info("%s", g->notes.v[i]);
 }
 
 static void print(const struct args *a, const struct study *s, const struct grids *g)
@@ -124,7 +138,7 @@ static void print(const struct args *a, const struct study *s, const struct grid
     if (a->form == FORM_JSON)
         print_json(a, s, g);
     else if (a->form == FORM_CSV)
-        grids_csv(g, &b);
+        print_csv(g, &b);
     else if (a->form == FORM_HTML)
         grids_html(g, a->analysis->question, &b);
     else
@@ -133,14 +147,37 @@ static void print(const struct args *a, const struct study *s, const struct grid
     buf_free(&b);
 }
 
+static bool differ(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") != 0;
+}
+
+/* Campaigns that go by one name, with other options. */
+static size_t with_other_options(const struct study *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (!differ(s->camps[i].contender, s->camps[k].contender)) {
+                n += differ(s->camps[i].params, s->camps[k].params);
+                break;
+            }
+    return n;
+}
+
 /* Campaigns that differ in what need not be the same. */
 static void note_mixture(const struct study *s, const struct analysis *a, struct grids *g)
 {
-    size_t simulated = 0, turns = 0, schedulers = 0;
+    size_t simulated = 0, turns = 0, contenders = 0, lengths = 0, workers = 0, versions = 0;
+    const struct camp *first = &s->camps[0];
     for (size_t i = 0; i < s->n; i++) {
-        simulated += s->camps[i].simulated;
-        turns += s->camps[i].turn_ns != s->camps[0].turn_ns;
-        schedulers += strcmp(s->camps[i].scheduler, s->camps[0].scheduler) != 0;
+        const struct camp *c = &s->camps[i];
+        simulated += c->simulated;
+        turns += c->turn_ns != first->turn_ns;
+        contenders += differ(c->contender, first->contender);
+        lengths += c->budget_ns != first->budget_ns;
+        workers += c->workers != first->workers;
+        versions += differ(c->versions, first->versions);
     }
     if (simulated == s->n)
         grids_note(g, "simulated campaigns: no fuzzer and no target ran");
@@ -149,8 +186,20 @@ static void note_mixture(const struct study *s, const struct analysis *a, struct
                    simulated, s->n);
     if (turns)
         grids_note(g, "turns of different lengths are mixed here: rewards per turn are not alike");
-    if (schedulers && !a->apart)
+    if (lengths || workers)
+        grids_note(g, "campaigns of different %s are taken together",
+                   lengths && workers ? "lengths and numbers of workers"
+                   : lengths          ? "lengths"
+                                      : "numbers of workers");
+    if (versions)
+        grids_note(g,
+                   "%zu of %zu campaigns were made by another version of Carol, its compiler or "
+                   "its fuzzers than the first",
+                   versions, s->n);
+    if (contenders && !a->apart)
         grids_note(g, "campaigns under different schedulers are taken together, by target");
+    if (with_other_options(s))
+        grids_note(g, "campaigns under one scheduler with different options are taken together");
 }
 
 static int run(const struct args *a, struct err *e)
@@ -164,6 +213,9 @@ static int run(const struct args *a, struct err *e)
     if (rc == 0) {
         if (s.n)
             note_mixture(&s, a->analysis, &g);
+        g.campaigns += s.n;
+        for (size_t i = 0; i < s.targets.n; i++)
+            strv_add(&g.targets, s.targets.v[i]);
         print(a, &s, &g);
     }
     grids_free(&g);

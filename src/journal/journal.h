@@ -31,9 +31,10 @@ struct journal {
 };
 
 enum journal_part {
-    JOURNAL_TURNS = 0, /* settings, turns and decisions: also of a journal without inputs (store_copy_journal) */
-    JOURNAL_RECORD,    /* the whole record */
-    JOURNAL_EDGES,     /* and the target's neutral table, without which no turn can be folded */
+    JOURNAL_TURNS =
+        0, /* settings, turns and decisions: also of a journal without inputs (store_copy_journal) */
+    JOURNAL_RECORD, /* the whole record */
+    JOURNAL_EDGES,  /* and the target's neutral table, without which no turn can be folded */
 };
 CAROL_MUST_CHECK int journal_open(struct journal *j, const char *out, enum journal_part part,
                                   struct err *e);

@@ -114,7 +114,8 @@ static int check_there(const struct store *s, struct err *e)
         return 0;
     char *journal = fs_join(s->dir, STORE_JOURNAL_FILE);
     if (fs_exists(journal))
-        err_usage(e, "%s holds the journal of a campaign without its inputs: carol analyze reads it",
+        err_usage(e,
+                  "%s holds the journal of a campaign without its inputs: carol analyze reads it",
                   s->dir);
     else
         err_usage(e, "%s holds no campaign (no carol.db): start one with carol fuzz -o %s", s->dir,

@@ -197,16 +197,13 @@ static bool has_one(const char *s, const char *const *parts)
     return false;
 }
 
-static const char *const runtime_names[] = {"__asan::",          "__ubsan::",      "__lsan::",
-                                            "__asan_",           "__ubsan_",       "__lsan_",
-                                            "__sanitizer",       "__interceptor_", "__interception",
-                                            "___interceptor_",   "__libc_",        "__GI_",
-                                            "__assert",          "__cxa_",         "__gnu_cxx::",
-                                            "__pthread_",        "__restore_rt",   "__fortify_",
-                                            "__stack_chk",       "__chk_fail",     "operator new",
-                                            "operator delete",   "std::",          "fuzzer::",
-                                            "asan_thread_start", "gsignal",        "__msan_",
-                                            "__kernel_",         "__clone",        NULL};
+static const char *const runtime_names[] = {
+    "__asan::",     "__ubsan::",       "__lsan::",       "__asan_",        "__ubsan_",
+    "__lsan_",      "__sanitizer",     "__interceptor_", "__interception", "___interceptor_",
+    "__libc_",      "__GI_",           "__assert",       "__cxa_",         "__gnu_cxx::",
+    "__pthread_",   "__restore_rt",    "__fortify_",     "__stack_chk",    "__chk_fail",
+    "operator new", "operator delete", "std::",          "fuzzer::",       "asan_thread_start",
+    "gsignal",      "__msan_",         "__kernel_",      "__clone",        NULL};
 static const char *const runtime_paths[] = {"/compiler-rt/",
                                             "/sanitizer_common/",
                                             "/usr/include/",

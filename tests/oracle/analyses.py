@@ -41,7 +41,7 @@ def read(out):
     turns = [SimpleNamespace(**dict(zip(names, r))) for r in db.execute("SELECT * FROM turns ORDER BY id")]
     elapsed = db.execute("SELECT elapsed_ns FROM clock").fetchone()[0]
     db.close()
-    c = SimpleNamespace(out=str(out), target=s.get("target") or "unknown", scheduler=s["scheduler"], seed=int(s["seed"]),
+    c = SimpleNamespace(out=str(out), target=s.get("target") or "unknown", scheduler=s["scheduler"], contender=s["scheduler"], seed=int(s["seed"]),
                         arms=len(s["fuzzers"].split(",")), fuzzers=s["fuzzers"].split(","), turns=[], decisions=[],
                         elapsed=elapsed, turn_ns=int(s["turn_ns"]), grams={})
     done = sorted((t for t in turns if t.round > 0), key=lambda t: t.round)
@@ -241,21 +241,50 @@ def contrast(base, other):
     more = [100 * (o / b - 1) for b, o in zip(base, other) if b > 0]
     gap = [o - b if abs(o - b) > 1e-9 * max(o, b) else 0.0 for b, o in zip(base, other)]
     return {"campaigns": len(base), "base_error": median(base), "error": median(other), "more_error_pct": median(more),
-            "worse_pct": 100 * sum(g > 0 for g in gap) / len(base), "p": wilcoxon(gap)}
+            "worse_pct": 100 * sum(g > 0 for g in gap) / len(base), "p": wilcoxon(gap), "up": upward(gap)}
+
+
+def upward(gap):
+    """Do the larger differences point up?"""
+    d = sorted((g for g in gap if g), key=abs)
+    size = [abs(g) for g in d]
+    rank = {v: mean([i + 1 for i, s in enumerate(size) if s == v]) for v in set(size)}
+    return sum(rank[abs(g)] * math.copysign(1, g) for g in d) > 0
+
+
+def judge(rows):
+    """Adds p_holm and says to the rows of one family of tests: {campaigns, p, up}"""
+    most = max((r["campaigns"] for r in rows), default=0)
+    for r, p in zip(rows, holm([r["p"] for r in rows])):
+        few = 2.0 ** (1 - most) * len(rows) >= 0.05 or 2.0 ** (1 - r["campaigns"]) >= 0.05
+        up = r.pop("up")
+        r["p_holm"] = p
+        r["says"] = "too few" if few else "open" if p >= 0.05 else "worse" if up else "better"
+
+
+class Table(dict):
+    """Its rows; summary: those of the table over all targets."""
+    summary = None
 
 
 def versus(camps, models, errors, within):
     """errors(target's campaigns, one left out, model) -> error; the first model is the base."""
-    table, targets = {}, targets_of(camps)
+    table, targets, every = Table(), targets_of(camps), {m: [] for m in models}
     for target in targets:
         mine = [c for c in camps if c.target == target]
         e = {m: [errors(mine, c, m) for c in mine] for m in models}
+        for m in models:
+            every[m] += e[m]
         for m in models[1:]:
             table[target, m] = contrast(e[models[0]], e[m])
     groups = [[(t, m) for m in models[1:]] for t in targets] if within else [[(t, m) for t in targets] for m in models[1:]]
     for keys in groups:
-        for key, p in zip(keys, holm([table[k]["p"] for k in keys])):
-            table[key]["p_holm"] = p
+        judge([table[k] for k in keys])
+    table.summary = {}
+    for m in models[1:]:
+        said, over = [table[t, m]["says"] for t in targets], contrast(every[models[0]], every[m])
+        table.summary[m,] = {"targets": len(targets), "worse": said.count("worse"), "better": said.count("better"),
+                             **{k: over[k] for k in ("campaigns", "more_error_pct", "worse_pct")}}
     return table
 
 
@@ -424,10 +453,10 @@ def form(camps, volumes=(12, 25, 40, 100, 240)):
                 if pairs:
                     keys.append((target, kind, n))
                     table[keys[-1]] = {"pairs": pairs, "rff_error": sums[0] / pairs, "error": sums[1] / pairs,
-                                       "rff_lower_pct": 100 * (1 - sums[0] / sums[1]),
-                                       "p": wilcoxon([o - b for b, o in zip(base, other)])}
-            for key, p in zip(keys, holm([table[k]["p"] for k in keys])):
-                table[key]["p_holm"] = p
+                                       "rff_lower_pct": 100 * (1 - sums[0] / sums[1]), "campaigns": len(base),
+                                       "p": wilcoxon([o - b for b, o in zip(base, other)]),
+                                       "up": upward([o - b for b, o in zip(base, other)])}
+            judge([table[k] for k in keys])
     return table
 
 
@@ -448,27 +477,34 @@ def rate(turns):
 
 
 def decay(camps):
-    table = {}
-    for target in targets_of(camps):
-        falls = pairs = wins = losses = 0
-        kept = []
-        for c in (c for c in camps if c.target == target):
+    table, targets = {}, targets_of(camps)
+    for target in targets + (["all"] if len(targets) > 1 else []):
+        falls = rises = fresh = empty = wins = losses = admits = 0
+        kept, late = [], []
+        for c in (c for c in camps if target in (c.target, "all")):
             up = down = 0
-            for a in admitted(c, 2, 0, 1):
+            arms = admitted(c, 2, 0, 1)
+            admits += bool(arms)
+            for a in arms:
                 one, two = (rate([t for t in c.turns if t.arm == a and window(c, t.end, 2) == w]) for w in (0, 1))
-                pairs += one > 0 or two > 0
                 down += two < one
                 up += two > one
+                fresh += one == 0 < two
+                empty += one == two == 0
                 if one > 0:
                     kept.append(100 * two / one)
+            late += [t.reward > 0 for t in c.turns if window(c, t.end, 2) == 1]
             falls += down
+            rises += up
             wins += down > up
             losses += down < up
         n, few = wins + losses, min(wins, losses)
-        p = min(1.0, 2 * sum(math.comb(n, k) for k in range(few + 1)) / 2 ** n)
-        table[target,] = {"pairs": pairs, "falls_pct": 100 * falls / pairs, "retained_pct": median(kept), "p": p}
-    for key, p in zip(list(table), holm([r["p"] for r in table.values()])):
-        table[key]["p_holm"] = p
+        pairs = len(kept) + fresh
+        table[target,] = {"campaigns": admits, "pairs": pairs, "falls_pct": 100 * falls / pairs, "retained_pct": median(kept),
+                          "rises": rises, "from_nothing": fresh, "empty": empty, "earning_pct": 100 * sum(late) / len(late),
+                          "p": min(1.0, 2 * sum(math.comb(n, k) for k in range(few + 1)) / 2 ** n)}
+    for target, p in zip(targets, holm([table[t,]["p"] for t in targets])):
+        table[target,]["p_holm"] = p
     return table
 
 
@@ -486,7 +522,7 @@ def ranking(camps, splits=50):
     for c in camps:
         rng = Stream(c.seed, "analyze.ranking")
         for n in names:
-            got = seen.setdefault((c.target, n), [])
+            got = [seen.setdefault((name, n), []) for name in (c.target, "all")]
             rows = []
             for w in range(n - 1):
                 arms = admitted(c, n, w, w + 1)
@@ -514,15 +550,19 @@ def ranking(camps, splits=50):
                 row.update({k: mean(v) for k, v in taus.items()})
                 rows.append(row)
             good = [r for r in rows if r["adjacent"] is not None and r["within"] is not None]
-            got.append({"pairs": len(good), "all_pairs": len(rows),
-                        **{k: mean([r[k] for r in good]) for k in ("adjacent", "within", "leads", "leads_within")},
-                        **{k: mean([r[k] for r in rows]) for k in ("whole", "whole_leads", "chance")}})
+            for to in got:
+                to.append({"pairs": len(good), "all_pairs": len(rows),
+                           **{k: mean([r[k] for r in good]) for k in ("adjacent", "within", "leads", "leads_within")},
+                           **{k: mean([r[k] for r in rows]) for k in ("whole", "whole_leads", "chance")}})
+    if len(targets_of(camps)) == 1:
+        seen = {k: v for k, v in seen.items() if k[0] != "all"}
     for (target, n), rows in seen.items():
         d = [r["within"] - r["adjacent"] for r in rows if r["pairs"]]
         if d:
             adjacent, within = mean([r["adjacent"] for r in rows]), mean([r["within"] for r in rows])
-            one[target, names[n]] = {"pairs": sum(r["pairs"] for r in rows), "adjacent": adjacent, "within": within,
-                                     "difference": within - adjacent, "p": wilcoxon(d),
+            one[target, names[n]] = {"campaigns": len(d), "pairs": sum(r["pairs"] for r in rows), "adjacent": adjacent,
+                                     "within": within, "difference": within - adjacent,
+                                     "p": wilcoxon(d) if len(d) > 1 else None,
                                      "corrected": adjacent / within if within > 0 else None}
             if len(d) > 1:
                 one[target, names[n]]["low"], one[target, names[n]]["high"] = bootstrap(d)
@@ -534,7 +574,7 @@ def ranking(camps, splits=50):
                             ("whole_windows_differ_pct", "whole_leads"), ("chance_pct", "chance")):
             value = mean([r[key] for r in rows])
             two[target, names[n]][column] = None if value is None else 100 * value
-    for target in targets_of(camps):
+    for target in [*targets_of(camps), "all"]:
         keys = [k for k in one if k[0] == target]
         for key, p in zip(keys, holm([one[k]["p"] for k in keys])):
             one[key]["p_holm"] = p
@@ -576,7 +616,7 @@ def allocation(camps):
     table = {}
     cells = {}
     for c in camps:
-        cells.setdefault((c.target, c.scheduler), []).append(c)
+        cells.setdefault((c.target, c.contender), []).append(c)
     for key, mine in cells.items():
         tops = []
         for c in mine:
@@ -586,7 +626,7 @@ def allocation(camps):
                 top.append(100 * max(chosen.count(a) for a in range(c.arms)) / len(chosen) if chosen else None)
             tops.append(top)
         change = [t[3] - t[0] for t in tops if None not in (t[0], t[3])]
-        table[key] = {**{f"q{q + 1}_pct": mean([t[q] for t in tops]) for q in range(4)}, "change": mean(change),
+        table[key] = {"campaigns": len(mine), "decisions": sum(len(c.decisions) for c in mine), **{f"q{q + 1}_pct": mean([t[q] for t in tops]) for q in range(4)}, "change": mean(change),
                       "p": wilcoxon(change)}
     for key, p in zip(list(table), holm([r["p"] for r in table.values()])):
         table[key]["p_holm"] = p

@@ -4,6 +4,7 @@ Shares nothing with the C code but the files: result.json of `carol bench run`, 
 """
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 from analyses import holm, median, quantile, wilcoxon
@@ -56,7 +57,8 @@ def arrival(home):
             p = []
             for bug in bugs:
                 x, y = times[bug, who], times[bug, reference]
-                p.append(logrank(y, x) if x and y and who != reference else None)
+                possible = x and y and 2 / math.comb(len(x) + len(y), len(x)) < 0.05
+                p.append(logrank(y, x) if possible and who != reference else None)
             for bug, one, corrected in zip(bugs, p, holm(p)):
                 x = times[bug, who]
                 if not x:
@@ -67,14 +69,14 @@ def arrival(home):
                                           "campaign_pct": None if at is None else 100 * at / budget, "p": one,
                                           "p_holm": corrected}
         for bug in bugs:
-            share = [sum(h for _, h in times[bug, w]) / len(times[bug, w]) for w in contenders if times[bug, w]]
-            same = len(contenders) > 1 and max(share) - min(share) < 1e-12
-            kinds[target, bug] = "everywhere" if min(share) == 1 or same else "differing"
+            share = {w: Fraction(sum(h for _, h in times[bug, w]), len(times[bug, w])) for w in contenders if times[bug, w]}
+            more = reference in share and all(share[reference] > v for w, v in share.items() if w != reference)
+            kinds[target, bug] = "everywhere" if min(share.values()) == 1 else "more often" if more else "other"
             for who in contenders:
                 if (target, bug, who) in rows:
                     rows[target, bug, who]["kind"] = kinds[target, bug]
     early = {}
-    for kind in ("everywhere", "differing"):
+    for kind in ("everywhere", "more often", "other"):
         for who in contenders:
             mine = [r["campaign_pct"] for (_, _, w), r in rows.items() if w == who and r["kind"] == kind]
             at = [v for v in mine if v is not None]

@@ -202,7 +202,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_that_are_not_announced_are_not_read, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_given_is_known, setup, teardown),
         cmocka_unit_test_setup_teardown(records_wait_for_a_free_descriptor, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_empty_file_is_a_fault_and_the_next_one_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_empty_file_is_a_fault_and_the_next_one_is_read, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_cut_file_is_a_fault_and_not_a_crash, setup, teardown),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

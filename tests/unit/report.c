@@ -193,7 +193,7 @@ static void null_and_wild_at_one_place_are_one_bucket_of_two_classes(void **stat
 }
 
 #define FREED(says)                                                                                \
-    "==1==ERROR: AddressSanitizer: " says "    #1 0x1 in __interceptor_free (/t+0x1)\n"             \
+    "==1==ERROR: AddressSanitizer: " says "    #1 0x1 in __interceptor_free (/t+0x1)\n"            \
     "    #2 0x1 in drop /a/p.c:20:5\n" BELOW
 
 /* Whether the sanitizer can tell that a pointer is none of the heap's, or falls over it while it reads or writes there. */
