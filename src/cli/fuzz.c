@@ -195,69 +195,92 @@ static void finish_triage(const struct triage_args *a)
     fflush(stdout);
 }
 
-static int run(struct settings *o, struct err *e)
-{
+/* What lives as long as `carol fuzz` runs.  The words are copies: the campaign takes the settings. */
+struct session {
     struct real r;
-    struct campaign *c = NULL;
-    struct web *web = NULL;
-    char *out = xstrdup(o->out);
-    char *exec = o->exec ? xstrdup(o->exec) : NULL,
-         *webhook = o->webhook ? xstrdup(o->webhook) : NULL;
-    bool stop_on_crash = o->stop_on_crash, triage = false;
-    struct triage_args last = {.out = out,
-                               .minimise_ns = LAST_MINIMISE_NS,
-                               .quiet = o->quiet,
-                               .exec = exec,
-                               .webhook = webhook};
-    struct screen *screen = screen_new(STDOUT_FILENO, o->quiet);
-    int rc = real_open(&r, o, e), code = 0;
-    if (rc == 0 && o->web) { /* before anything is begun: the port may be taken */
-        struct web_opts w = {.loop = r.loop,
-                             .dir = out,
+    struct campaign *c;
+    struct web *web;
+    struct screen *screen;
+    char *out, *exec, *webhook;
+    bool stop_on_crash;
+    bool triage; /* there is something to triage at the end, with `last` */
+    struct triage_args last;
+};
+
+/* Everything before the first process of the campaign.  The page comes first: its port may be taken. */
+static int session_open(struct session *s, struct settings *o, struct err *e)
+{
+    *s = (struct session){.out = xstrdup(o->out),
+                          .exec = o->exec ? xstrdup(o->exec) : NULL,
+                          .webhook = o->webhook ? xstrdup(o->webhook) : NULL,
+                          .stop_on_crash = o->stop_on_crash,
+                          .screen = screen_new(STDOUT_FILENO, o->quiet)};
+    s->last = (struct triage_args){.out = s->out,
+                                   .minimise_ns = LAST_MINIMISE_NS,
+                                   .quiet = o->quiet,
+                                   .exec = s->exec,
+                                   .webhook = s->webhook};
+    int rc = real_open(&s->r, o, e);
+    if (rc == 0 && o->web) {
+        struct web_opts w = {.loop = s->r.loop,
+                             .dir = s->out,
                              .address = o->web,
                              .token_file = o->web_token,
                              .status = status_now,
-                             .arg = &c};
-        rc = serve_open(&web, &w, e);
+                             .arg = &s->c};
+        rc = serve_open(&s->web, &w, e);
     }
     if (rc == 0) {
-        struct campaign_env env = real_env(&r);
-        rc = campaign_new(&c, o, &env, &r.target, e);
+        struct campaign_env env = real_env(&s->r);
+        rc = campaign_new(&s->c, o, &env, &s->r.target, e);
     }
+    return rc == 0 ? take_signals(s->r.loop, s->c, e) : rc;
+}
+
+/* From the first decision to the last words.  Returns the exit code. */
+static int session_run(struct session *s, struct err *e)
+{
+    struct campaign *c = s->c;
+    signal(SIGPIPE, SIG_IGN);
+    say_turns(c);
+    if (s->web)
+        screen_address(s->screen, web_url(s->web));
+    campaign_watch(c, screen_draw, s->screen);
+    int rc = campaign_run(c, e);
+    campaign_is_over();
+    bool cut = rc < 0 || strcmp(campaign_end_reason(c), "interrupted") == 0;
+    web_close(s->web, cut ? "interrupted" : "ended");
+    s->web = NULL;
+    screen_free(s->screen);
+    s->screen = NULL;
+    if (rc == 0 || campaign_tally(c)->turns)
+        last_words(c, s->out);
+    if (rc < 0)
+        return rc;
+    const struct gauges *g = campaign_gauges(c);
+    s->last.jobs = campaign_settings(c)->jobs;
+    s->last.hangs_ns = last_hangs_ns(campaign_elapsed(c));
+    s->triage =
+        (g->crashes || g->hangs) && !campaign_cut_off(c) && !campaign_settings(c)->no_triage;
+    return (s->stop_on_crash && campaign_found_crash(c)) || campaign_found_defects(c);
+}
+
+static int run(struct settings *o, struct err *e)
+{
+    struct session s;
+    int rc = session_open(&s, o, e);
     if (rc == 0)
-        rc = take_signals(r.loop, c, e);
-    if (rc == 0) {
-        signal(SIGPIPE, SIG_IGN);
-        say_turns(c);
-        if (web)
-            screen_address(screen, web_url(web));
-        campaign_watch(c, screen_draw, screen);
-        rc = campaign_run(c, e);
-        campaign_is_over();
-        bool cut = rc < 0 || strcmp(campaign_end_reason(c), "interrupted") == 0;
-        web_close(web, cut ? "interrupted" : "ended");
-        web = NULL;
-        screen_free(screen);
-        screen = NULL;
-        if (rc == 0 || campaign_tally(c)->turns)
-            last_words(c, out);
-        code = rc == 0 && ((stop_on_crash && campaign_found_crash(c)) || campaign_found_defects(c));
-        last.jobs = campaign_settings(c)->jobs;
-        last.hangs_ns = last_hangs_ns(campaign_elapsed(c));
-        const struct gauges *g = campaign_gauges(c);
-        triage = rc == 0 && (g->crashes || g->hangs) && !campaign_cut_off(c) &&
-                 !campaign_settings(c)->no_triage;
-    }
-    web_close(web, NULL);
-    campaign_free(c);
-    screen_free(screen);
-    real_close(&r);
-    if (triage)
-        finish_triage(&last);
-    free(out);
-    free(exec);
-    free(webhook);
-    return rc < 0 ? rc : code;
+        rc = session_run(&s, e);
+    web_close(s.web, NULL);
+    campaign_free(s.c);
+    screen_free(s.screen);
+    real_close(&s.r);
+    if (s.triage)
+        finish_triage(&s.last);
+    free(s.out);
+    free(s.exec);
+    free(s.webhook);
+    return rc;
 }
 
 static int fuzz(struct settings *o, struct err *e)
