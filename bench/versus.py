@@ -36,6 +36,8 @@ TARGETS = {"xml": ("seeds/*", None), "png": ("libpng/contrib/pngsuite/*.png", 12
 GRACE = 120  # seconds that Carol may need beyond its budget
 FIELDS = ["name", "options", "rival", "cores", "seconds", "target", "trial", "side", "cpus", "seed_edges", "edges",
           "gain", "area", "inputs", "execs", "cpu_s", "load", "curve"]
+NUMBERS = {**dict.fromkeys(["cores", "seconds", "trial", "seed_edges", "edges", "gain", "inputs", "execs"], int),
+           **dict.fromkeys(["area", "cpu_s", "load"], float)}
 
 
 class Missing(Exception):
@@ -261,11 +263,8 @@ def plan_sides(a, trial):
 
 
 def pair(a, target, out, seeds, trial):
-    """One trial: rows, also kept as a file; not run again when that is there."""
+    """One trial: its rows, one a side."""
     dir_ = a.output / a.name / f"{target}.{trial}"
-    result = dir_ / "result.json"
-    if result.exists():
-        return json.loads(result.read_text())
     shutil.rmtree(dir_, ignore_errors=True)
     dir_.mkdir(parents=True)
     sides, load, rows = plan_sides(a, trial), os.getloadavg()[0], []
@@ -276,18 +275,13 @@ def pair(a, target, out, seeds, trial):
         with tempfile.TemporaryDirectory(dir=a.output) as tmp:
             found, execs = side.kept(Path(tmp))
             points = curve(a, out, found)
-        rows.append({"name": a.name, "options": " ".join(a.options), "rival": a.rival, "cores": a.cores,
-                     "seconds": a.seconds, "target": target, "trial": trial, "side": name,
+        rows.append({"name": a.name, **comparison(a), "target": target, "trial": trial, "side": name,
                      "cpus": " ".join(map(str, sorted(cpus))), "seed_edges": seed_edges, "edges": points[-1],
                      "gain": points[-1] - seed_edges, "area": round(area(seed_edges, points), 1),
                      "inputs": len(found), "execs": execs, "cpu_s": round(used, 1), "load": load,
                      "curve": " ".join(map(str, points))})
-    new = result.with_suffix(".new")
-    new.write_text(json.dumps(rows, indent=1))
-    new.rename(result)
-    for name, _, _ in sides:
-        if not a.keep:
-            shutil.rmtree(dir_ / name, ignore_errors=True)
+    if not a.keep:
+        shutil.rmtree(dir_)
     return rows
 
 
@@ -295,6 +289,23 @@ def pair(a, target, out, seeds, trial):
 
 def ratio(carol, rival, key):
     return carol[key] / rival[key] if rival[key] > 0 else math.nan
+
+
+def comparison(a):
+    return {"options": " ".join(a.options), "rival": a.rival, "cores": a.cores, "seconds": a.seconds}
+
+
+def read_csv(a):
+    """The rows of pairs that were run before, on this machine or another."""
+    file = a.output / f"{a.name}.csv"
+    if not file.exists():
+        return []
+    with file.open(newline="", encoding="utf-8") as f:
+        rows = [{k: NUMBERS.get(k, str)(v) for k, v in r.items()} for r in csv.DictReader(f)]
+    for r in rows:
+        if other := {k: r[k] for k, v in comparison(a).items() if r[k] != v}:
+            raise ValueError(f"{file} was begun with {other}: give the same again, or another --name")
+    return rows
 
 
 def write_csv(a, rows):
@@ -336,7 +347,7 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 usage="versus.py [options] [-- OPTIONS of carol fuzz]")
     p.add_argument("-o", "--output", type=Path, default=ROOT / "build/versus")
-    p.add_argument("-n", "--name", default="default", help="of this comparison; results are NAME.csv and NAME/")
+    p.add_argument("-n", "--name", default="default", help="of this comparison; its results are NAME.csv")
     p.add_argument("--targets", default="xml,png", help=f"some of {', '.join(TARGETS)} (default: %(default)s)")
     p.add_argument("--trials", type=int, default=3)
     p.add_argument("--seconds", type=int, default=600)
@@ -360,32 +371,19 @@ def arguments():
     return a
 
 
-def same_comparison(a):
-    """What NAME was begun with; another comparison needs another name."""
-    file = a.output / a.name / "settings.json"
-    mine = {"options": a.options, "rival": a.rival, "cores": a.cores, "seconds": a.seconds}
-    if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(mine))
-    known = json.loads(file.read_text())
-    if known != mine:
-        raise ValueError(f"{a.name} was begun with {known}: give the same again, or another --name")
-
-
 def main():
     a = arguments()
     a.output.mkdir(parents=True, exist_ok=True)
     try:
-        same_comparison(a)
-        names = a.targets.split(",")
-        built = {n: build(a, n) for n in names}
-        rows = []
-        for trial in range(1, a.trials + 1):
-            for n in names:
-                print(f"{time.strftime('%H:%M:%S')} {n} {trial}/{a.trials}", flush=True)
-                rows += pair(a, n, *built[n], trial)
-                write_csv(a, rows)
-        table(a, sorted(rows, key=lambda r: (names.index(r["target"]), r["trial"])))
+        names, rows = a.targets.split(","), read_csv(a)
+        done = {(r["target"], r["trial"]) for r in rows}
+        todo = [(n, trial) for trial in range(1, a.trials + 1) for n in names if (n, trial) not in done]
+        built = {n: build(a, n) for n in dict.fromkeys(n for n, _ in todo)}
+        for n, trial in todo:
+            print(f"{time.strftime('%H:%M:%S')} {n} {trial}/{a.trials}", flush=True)
+            rows += pair(a, n, *built[n], trial)
+            write_csv(a, rows)
+        table(a, sorted(rows, key=lambda r: (r["target"], r["trial"])))
     except Missing as e:
         print(f"versus: {e} cannot be had here", file=sys.stderr)
         return 3

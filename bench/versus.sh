@@ -5,8 +5,9 @@
 #   bench/versus.sh --name equal --seconds 120 --trials 4 -- --scheduler equal
 #
 # Needs two cores with nothing else on them.  A trial takes as long as --seconds says (600) and some for
-# measuring; there are three per target.  It can be stopped at any time: the same command goes on.  Results are
-# in build/versus/NAME.csv.  --cores 2: two cores a side, one side after the other, afl-fuzz with -M and -S.
+# measuring; there are three per target.  It can be stopped at any time: the same command goes on after the last
+# pair in build/versus/NAME.csv, also on another machine that was given this file.  --cores 2: two cores a side,
+# one side after the other, afl-fuzz with -M and -S.
 # --rival cmplog: afl-fuzz with a CmpLog build.
 #
 # The targets are libxml2 and libpng (--targets xml,png), on which Carol may be tuned, and four hold-outs: Lua and Little
