@@ -26,6 +26,7 @@ struct camp {
     char *out;
     size_t target;   /* place in the study's targets */
     char *build_id;  /* of the neutral build */
+    char *edges;     /* how many that has */
     char *scheduler; /* name */
     char *params;    /* its options; NULL: none */
     char *contender; /* its name in the benchmark, else the scheduler's */

@@ -68,6 +68,8 @@ static int describe(struct study *s, struct camp *c, struct journal *j, struct e
     if (rc == 0)
         rc = store_get(j->store, "build_id", &c->build_id, e);
     if (rc == 0)
+        rc = store_get(j->store, "edges_total", &c->edges, e);
+    if (rc == 0)
         rc = versions_of(j, &c->versions, e);
     if (rc < 0)
         return rc;
@@ -109,12 +111,11 @@ static int same_kind(struct study *s, const struct camp *c, const struct strv *f
         const struct camp *o = &s->camps[i];
         if (strcmp(o->out, c->out) == 0)
             return err_usage(e, "%s is given twice", c->out);
-        if (o->target == c->target && o->build_id && c->build_id &&
-            strcmp(o->build_id, c->build_id) != 0)
+        if (o->target == c->target && o->edges && c->edges && strcmp(o->edges, c->edges) != 0)
             return err_usage(e,
-                             "%s and %s are of two different builds of '%s': edges and rewards "
-                             "of one mean nothing in the other; analyse them apart",
-                             o->out, c->out, s->targets.v[c->target]);
+                             "%s and %s are of different builds of '%s', with %s and %s edges: "
+                             "rewards of one mean nothing in the other; analyse them apart",
+                             o->out, c->out, s->targets.v[c->target], o->edges, c->edges);
     }
     return 0;
 }
@@ -123,6 +124,7 @@ static void camp_free(struct camp *c)
 {
     free(c->out);
     free(c->build_id);
+    free(c->edges);
     free(c->scheduler);
     free(c->params);
     free(c->contender);

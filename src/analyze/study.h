@@ -27,7 +27,7 @@ struct study {
 };
 
 /* An item of outs is a campaign, or a directory of them: what `carol sim -o` or `carol bench run --keep-journals` wrote.
- * Refused (exit 2): nothing of `only`, different rosters or rewards, two builds of one target, a campaign given twice. */
+ * Refused (exit 2): nothing of `only`, different rosters or rewards, builds of one target with different numbers of edges, a campaign given twice. */
 CAROL_MUST_CHECK int study_open(struct study *s, const struct strv *outs, struct err *e);
 void study_free(struct study *s);
 /* Campaigns of a target. */

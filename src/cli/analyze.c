@@ -165,6 +165,19 @@ static size_t with_other_options(const struct study *s)
     return n;
 }
 
+/* Campaigns whose target was compiled anew since the first of that target ran. */
+static size_t of_other_builds(const struct study *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (s->camps[i].target == s->camps[k].target) {
+                n += differ(s->camps[i].build_id, s->camps[k].build_id);
+                break;
+            }
+    return n;
+}
+
 /* Campaigns that differ in what need not be the same. */
 static void note_mixture(const struct study *s, const struct analysis *a, struct grids *g)
 {
@@ -196,6 +209,12 @@ static void note_mixture(const struct study *s, const struct analysis *a, struct
                    "%zu of %zu campaigns were made by another version of Carol, its compiler or "
                    "its fuzzers than the first",
                    versions, s->n);
+    size_t rebuilt = of_other_builds(s);
+    if (rebuilt)
+        grids_note(g,
+                   "%zu of %zu campaigns ran on another build of their target than its first, with "
+                   "as many edges",
+                   rebuilt, s->n);
     if (contenders && !a->apart)
         grids_note(g, "campaigns under different schedulers are taken together, by target");
     if (with_other_options(s))

@@ -15,6 +15,7 @@ enum mode { MODE_LINK = 0, MODE_COMPILE, MODE_RELOCATE, MODE_SHARED };
 struct line {
     enum mode mode;
     bool inputs;      /* there is something to compile or link */
+    bool header;      /* a header is precompiled */
     bool engine;      /* the engine was asked for */
     bool linker;      /* there are words for the linker, such as the question -Wl,--version */
     bool opaque;      /* ... of which something is not an object file of ours */
@@ -43,6 +44,12 @@ static bool takes_word(const char *a)
     return false;
 }
 
+static bool is_header(const char *path)
+{
+    return str_ends(path, ".h") || str_ends(path, ".hh") || str_ends(path, ".hpp") ||
+           str_ends(path, ".hxx");
+}
+
 static void note_mode(struct line *l, const char *a)
 {
     static const char *const compile[] = {
@@ -50,6 +57,7 @@ static void note_mode(struct line *l, const char *a)
     for (size_t i = 0; i < sizeof compile / sizeof *compile; i++)
         if (strcmp(a, compile[i]) == 0)
             l->mode = MODE_COMPILE;
+    l->header = l->header || (str_starts(a, "-x") && str_ends(a, "-header"));
     if (l->mode == MODE_LINK && (strcmp(a, "-r") == 0 || strcmp(a, "-Wl,-r") == 0))
         l->mode = MODE_RELOCATE;
     if (l->mode == MODE_LINK && (strcmp(a, "-shared") == 0 || strcmp(a, "--shared") == 0))
@@ -128,7 +136,9 @@ static void take_word(const struct family_kit *k, struct line *l, const char *a)
     } else if (!dropped(k, a)) {
         note_mode(l, a);
         l->linker = l->linker || str_starts(a, "-Wl,");
-        if (a[0] != '-' || a[1] == 0)
+        if (a[0] != '-' && is_header(a))
+            l->header = true;
+        else if (a[0] != '-' || a[1] == 0)
             look_at_input(l, a);
         /* A program of afl-clang-fast linked with -static-pie dies at its start. */
         bool pie = family_is_afl(k->family) && strcmp(a, "-static-pie") == 0;
@@ -231,11 +241,16 @@ int wrapper_rewrite(const struct family_kit *k, const char *const *argv, bool cx
             strv_add(&l.kept, word);
             l.inputs = l.inputs || strcmp(word, "-l") == 0;
             strv_add(&l.kept, words.v[++i]);
+            l.header = l.header || (strcmp(word, "-x") == 0 && str_ends(words.v[i], "-header"));
         } else {
             take_word(k, &l, word);
         }
     }
     strv_free(&words);
+    if (l.header && l.mode == MODE_LINK) { /* afl-clang-fast would link without it */
+        strv_add(&l.kept, "-c");
+        l.mode = MODE_COMPILE;
+    }
     if (job->ccache && l.mode == MODE_COMPILE)
         strv_add(out, job->ccache);
     strv_add(out, cxx ? k->cxx : k->cc);

@@ -442,8 +442,11 @@ def wrong(plant, a):
     refused("a campaign given twice", "predict", a[0], a[0], has=["twice"])
     refused("different rosters", "predict", TEMP / "seen", *plant.campaigns(
         TEMP / "roster", 1, 50, noise, settings=[("fuzzers", "f2,f1,f3,f4")]), has=["different fuzzers"])
-    refused("two builds of one target", "predict", TEMP / "seen", *plant.campaigns(
-        TEMP / "rebuilt", 1, 50, noise, build="other"), has=["different builds", "'planted'"])
+    refused("builds of one target with different edges", "predict", TEMP / "seen", *plant.campaigns(
+        TEMP / "grown", 1, 50, noise, build="other", settings=[("edges_total", "7")]), has=["different builds", "'planted'", " 7 edges"])
+    code, text = CAROL.run("analyze", "predict", TEMP / "seen", *plant.campaigns(TEMP / "rebuilt", 1, 50, noise, build="other"))
+    TAP.ok(code == 0 and "1 of" in text and "another build of their target" in text, "a target that was built again is noted",
+           f"{code}\n{text}")
     refused("different rewards", "decay", TEMP / "seen", *plant.campaigns(
         TEMP / "other-reward", 1, 50, noise, settings=[("reward", "2")]), has=["rewarded in different ways"])
     mixed = ask("decay", TEMP / "a", "--of", "random")

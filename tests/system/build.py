@@ -129,6 +129,8 @@ def short_form(top):
     ok(not wrong, "every family prints what plain prints", "\n".join(wrong))
     ok(b"HFReadyTag" in (d / "out/hfuzz/harness").read_bytes(),
        "honggfuzz will see that the harness is persistent")
+    ok(str(Path(CAROL).resolve().parent).encode() not in (d / "out/neutral/harness").read_bytes(),
+       "where Carol was compiled is not in the neutral build")
     cache(d)
     afl_flags(d)
     asan_calls(d)
@@ -311,6 +313,87 @@ int main(int argc, char **argv)
     return strncmp(b, "no", 2) == 0;
 }
 """
+
+# What large C++ programs do: constructors before main, a thread, exceptions, assembler, a precompiled header (by cmake, and by
+# hand without -c), and a probe with flags of its own.
+CMAKE_CXX = """
+cmake_minimum_required(VERSION 3.16)
+project(large CXX ASM)
+include(CheckCXXSourceCompiles)
+find_package(Threads REQUIRED)
+set(CMAKE_REQUIRED_FLAGS "-Werror -Wall")
+check_cxx_source_compiles("int main() { return 0; }" HAVE_CLEAN)
+check_cxx_source_compiles("int main() { int unused; return 0; }" HAVE_UNUSED)
+unset(CMAKE_REQUIRED_FLAGS)
+add_library(large STATIC large.cc seven.S)
+target_precompile_headers(large PRIVATE <map> <string> <thread>)
+target_compile_definitions(large PRIVATE CLEAN=0${HAVE_CLEAN} UNUSED=0${HAVE_UNUSED})
+target_link_libraries(large PUBLIC Threads::Threads)
+add_executable(large_fuzzer fuzz.cc)
+target_link_libraries(large_fuzzer large $ENV{LIB_FUZZING_ENGINE})
+"""
+SEVEN = """
+    .text
+    .globl seven
+    .type seven, @function
+seven:
+    movl $7, %eax
+    ret
+    .size seven, .-seven
+    .section .note.GNU-stack,"",@progbits
+"""
+LARGE = """
+#include "lib.h"
+extern "C" int seven();
+namespace {
+std::map<std::string, int> numbers;
+struct filled { filled() { numbers["one"] = 1; numbers["seven"] = seven(); } } before_main;
+}
+int words(const char *s, unsigned long n)
+{
+    std::string text(s, n);
+    int found = 0;
+    std::thread([&] { found = numbers.count(text) ? numbers.at(text) : -1; }).join();
+    if (found < 0) throw std::string("no word");
+    return found + 10 * CLEAN + 100 * UNUSED;
+}
+"""
+LARGE_HARNESS = """
+#include "by_hand.hpp"
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n)
+{
+    try { printf("%d\\n", words(reinterpret_cast<const char *>(d), n)); }
+    catch (const std::string &e) { printf("%s\\n", e.c_str()); }
+    return 0;
+}
+"""
+LARGE_SCRIPT = """#!/bin/bash
+set -eu
+$CXX $CXXFLAGS by_hand.hpp -o $WORK/by_hand.hpp.pch
+cd $WORK
+cmake -DCMAKE_CXX_FLAGS="$CXXFLAGS" $SRC >/dev/null
+make VERBOSE=1 >make.log 2>&1 || { cat make.log; exit 1; }
+$CXX $CXXFLAGS -include-pch by_hand.hpp.pch -c $SRC/fuzz.cc -o fuzz.o
+cp large_fuzzer $OUT
+"""
+
+
+def large_cxx(top):
+    d = top / "large"
+    write(d / "CMakeLists.txt", CMAKE_CXX)
+    write(d / "lib.h", "int words(const char *s, unsigned long n);\n")
+    write(d / "by_hand.hpp", '#pragma once\n#include "lib.h"\n#include <stdint.h>\n#include <stdio.h>\n#include <string>\n')
+    write(d / "seven.S", SEVEN)
+    write(d / "large.cc", LARGE)
+    write(d / "fuzz.cc", LARGE_HARNESS)
+    write(d / "build.sh", LARGE_SCRIPT, 0o755)
+    code, said = carol("-o", "out", "--", "./build.sh", cwd=d)
+    if not ok(code == 0, "large C++: constructors, a thread, assembler, precompiled headers, a probe with flags of its own", said):
+        return
+    inputs = [write(d / f"in{i}", t) for i, t in enumerate(["seven", "one", "two 2"])]
+    wrong = same_everywhere(d / "out", "large_fuzzer", [((i,),) for i in inputs])
+    said = run_target(d / "out/plain/large_fuzzer", (inputs[0],))[1] + run_target(d / "out/plain/large_fuzzer", (inputs[2],))[1]
+    ok(not wrong and b"17" in said and b"no word" in said, "large C++: every family does what plain does", f"{wrong}\n{said}")
 
 
 def cmake_project(top):
@@ -616,7 +699,7 @@ def example(top):
 def main():
     top = Path(tempfile.mkdtemp(prefix="carol-build-"))
     try:
-        for part in (short_form, cxx_script, cmake_project, meson_project, make_project, ccached, interrupted,
+        for part in (short_form, cxx_script, large_cxx, cmake_project, meson_project, make_project, ccached, interrupted,
                      one_fails, large_tree, failures_read_well, bad_inputs, example):
             began = time.monotonic()
             try:

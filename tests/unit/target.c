@@ -94,6 +94,10 @@ static void wrapper_lines(void **state)
         {FAMILY_NEUTRAL, "-Wl,--version", "cc -Wl,--version -COMPILE -LINK -Wl,LINK"},
         {FAMILY_NEUTRAL, "-o out -I inc", "cc -o out -I inc -COMPILE -LINK"},
         {FAMILY_NEUTRAL, "-x c -", "cc -x c - -COMPILE -LINK -Wl,LINK -xnone -ALONE"},
+        {FAMILY_AFL, "-x c++-header a -o a.pch", "cc -x c++-header a -o a.pch -c -COMPILE"},
+        {FAMILY_NEUTRAL, "-xc-header a -o a.pch", "cc -xc-header a -o a.pch -c -COMPILE"},
+        {FAMILY_HFUZZ, "a.hpp -o a.hpp.gch", "cc a.hpp -o a.hpp.gch -c -COMPILE"},
+        {FAMILY_AFL, "-E a.h", "cc -E a.h -COMPILE"},
         {FAMILY_PLAIN, "-fsanitize=fuzzer -c x.c", "cc -c x.c -COMPILE"},
         {FAMILY_PLAIN, "", "cc -COMPILE -LINK"},
     };
