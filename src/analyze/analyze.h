@@ -19,7 +19,8 @@ struct analysis {
     const char *question; /* one line */
     int (*run)(const struct study *s, struct grids *out, struct err *e);
     /* Instead: about the results of `carol bench`, which need no journals. */
-    int (*bench)(const struct strv *dirs, struct grids *out, struct err *e);
+    int (*bench)(const struct strv *dirs, const struct strv *only, struct grids *out,
+                 struct err *e);
     bool apart; /* campaigns under different schedulers are not taken together */
 };
 
@@ -38,7 +39,8 @@ int analyze_decay(const struct study *s, struct grids *out, struct err *e);
 int analyze_ranking(const struct study *s, struct grids *out, struct err *e);
 int analyze_drift(const struct study *s, struct grids *out, struct err *e);
 int analyze_plateau(const struct study *s, struct grids *out, struct err *e);
-int analyze_arrival(const struct strv *dirs, struct grids *out, struct err *e);
+int analyze_arrival(const struct strv *dirs, const struct strv *only, struct grids *out,
+                    struct err *e);
 int analyze_allocation(const struct study *s, struct grids *out, struct err *e);
 int analyze_regret(const struct study *s, struct grids *out, struct err *e);
 

@@ -249,17 +249,17 @@ static bool is_bench(const char *dir)
 }
 
 /* From one directory of `carol bench run`, or from the defects of campaigns. */
-static int load(struct firsts *f, const struct strv *outs, struct err *e)
+static int load(struct firsts *f, const struct strv *outs, const struct strv *only, struct err *e)
 {
     if (outs->n == 1 && is_bench(outs->v[0]))
-        return firsts_bench(f, outs->v[0], e);
+        return firsts_bench(f, outs->v[0], only, e);
     for (size_t i = 0; i < outs->n; i++)
         if (is_bench(outs->v[i]))
             return err_usage(e,
                              "%s is a directory of 'carol bench run': give that one alone, or run "
                              "all suites into one directory",
                              outs->v[i]);
-    struct study s = {0};
+    struct study s = {.only = only};
     int rc = study_open(&s, outs, e);
     if (rc == 0)
         rc = firsts_study(f, &s, e);
@@ -279,15 +279,17 @@ static int check(const struct firsts *f, struct err *e)
         f->n_trials);
 }
 
-int analyze_arrival(const struct strv *outs, struct grids *out, struct err *e)
+int analyze_arrival(const struct strv *outs, const struct strv *only, struct grids *out,
+                    struct err *e)
 {
     struct table_of t = {0};
-    int rc = load(&t.f, outs, e);
+    const char *reference = only->n ? only->v[0] : "contextual";
+    int rc = load(&t.f, outs, only, e);
     if (rc == 0)
         rc = check(&t.f, e);
     if (rc == 0) {
         for (size_t k = 0; k < t.f.contenders.n; k++)
-            if (strcmp(t.f.contenders.v[k], "contextual") == 0)
+            if (strcmp(t.f.contenders.v[k], reference) == 0)
                 t.reference = k;
         gather(&t);
         correct(&t);

@@ -135,6 +135,8 @@ static void put_targets(const struct study *s, const struct answer *a, struct gr
               "%d turns or without any reward are left out; one failure among few campaigns is no "
               "drift",
               LEAST_TURNS);
+    grid_note(g, "an error ratio far below 1: the second half earns so little that any model is "
+                 "right about it, and no failure says nothing of drift");
     free(t);
 }
 

@@ -1,8 +1,8 @@
 /* first: when each bug was triggered first.  From the results of `carol bench run`, whose oracle knows the bugs, or from the
  * defects that triage found in a campaign's crashes.  What a campaign never saw is not here.
  *
- *     firsts_bench(&f, "DIR", &e);      // contenders, CPU seconds
- *     firsts_study(&f, &study, &e);     // the same by the clock; trial i is campaign i
+ *     firsts_bench(&f, "DIR", NULL, &e);     // contenders, CPU seconds
+ *     firsts_study(&f, &study, &e);          // the same by the clock; trial i is campaign i
  *     firsts_free(&f);
  */
 #ifndef CAROL_ANALYZE_FIRST_H
@@ -31,7 +31,9 @@ struct firsts {
     const char *clock; /* what the times are, in words */
 };
 
-CAROL_MUST_CHECK int firsts_bench(struct firsts *f, const char *dir, struct err *e);
+/* only: these contenders, in this order; NULL or empty: all. */
+CAROL_MUST_CHECK int firsts_bench(struct firsts *f, const char *dir, const struct strv *only,
+                                  struct err *e);
 /* By the clock: of the result.json beside a campaign when there is one, else of its defects. */
 CAROL_MUST_CHECK int firsts_study(struct firsts *f, const struct study *s, struct err *e);
 void firsts_free(struct firsts *f);

@@ -272,7 +272,8 @@ static int put(const struct events *x, struct grids *out, struct err *e)
     grid_note(g, "base: the same window of time in the target's other campaigns that do not "
                  "trigger the bug in it; matched: triggers that have such campaigns; "
                  "p: Wilcoxon signed ranks of moved less base, two-sided, a value per matched "
-                 "trigger; p holm: Holm over the 15 signals");
+                 "trigger; p holm: Holm over the 15 signals; triggers of one campaign share its "
+                 "signals, so p is too small: read it as an order, not as a proof");
     size_t benched = 0;
     for (size_t c = 0; c < x->s->n; c++)
         benched += x->s->camps[c].result != NULL;

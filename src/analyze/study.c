@@ -255,14 +255,20 @@ static int add_all(struct study *s, const char *dir, struct err *e)
     return rc;
 }
 
-static int nobody_is(const struct study *s, const char *name, struct err *e)
+int study_check_names(const struct strv *only, const struct strv *there, size_t campaigns,
+                      struct err *e)
 {
-    struct buf there = BUF_INIT(BUF_TEXT_MAX);
-    for (size_t i = 0; i < s->contenders.n; i++)
-        buf_printf(&there, "%s%s", i ? ", " : "", s->contenders.v[i]);
-    int rc = err_usage(e, "none of these %zu campaigns is of '%s': they are of %s",
-                       s->n + s->left_out, name, there.p);
-    buf_free(&there);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && only && i < only->n; i++) {
+        if (strv_has(there, only->v[i]))
+            continue;
+        struct buf all = BUF_INIT(BUF_TEXT_MAX);
+        for (size_t k = 0; k < there->n; k++)
+            buf_printf(&all, "%s%s", k ? ", " : "", there->v[k]);
+        rc = err_usage(e, "none of these %zu campaigns is of '%s': they are of %s", campaigns,
+                       only->v[i], all.p);
+        buf_free(&all);
+    }
     return rc;
 }
 
@@ -271,10 +277,7 @@ int study_open(struct study *s, const struct strv *outs, struct err *e)
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < outs->n; i++)
         rc = add_all(s, outs->v[i], e);
-    for (size_t i = 0; rc == 0 && s->only && i < s->only->n; i++)
-        if (!strv_has(&s->contenders, s->only->v[i]))
-            rc = nobody_is(s, s->only->v[i], e);
-    return rc;
+    return rc < 0 ? rc : study_check_names(s->only, &s->contenders, s->n + s->left_out, e);
 }
 
 void study_free(struct study *s)

@@ -93,8 +93,6 @@ static int parse(int argc, char **argv, struct args *a, struct err *e)
         return err_usage(
             e, "which analysis? carol analyze NAME OUT... ('carol analyze --help' lists them)");
     rc = find(a, argv[optind++], e);
-    if (rc == 0 && a->analysis->bench && a->only.n)
-        rc = err_usage(e, "--of is not for %s, which compares them all", a->analysis->name);
     if (rc == 0 && optind >= argc)
         rc = err_usage(e, "of which campaigns? carol analyze %s OUT...", a->analysis->name);
     while (rc == 0 && optind < argc)
@@ -228,7 +226,7 @@ static int run(const struct args *a, struct err *e)
     struct grids g = {0};
     int rc = a->analysis->bench ? 0 : study_open(&s, &a->outs, e);
     if (rc == 0)
-        rc = a->analysis->bench ? a->analysis->bench(&a->outs, &g, e) : a->analysis->run(&s, &g, e);
+        rc = a->analysis->bench ? a->analysis->bench(&a->outs, &a->only, &g, e) : a->analysis->run(&s, &g, e);
     if (rc == 0) {
         if (s.n)
             note_mixture(&s, a->analysis, &g);

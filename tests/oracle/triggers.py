@@ -42,11 +42,11 @@ def logrank(x, y):
     return math.erfc(abs(seen) / math.sqrt(2 * variance)) if variance > 0 else 1.0
 
 
-def arrival(home):
-    """(table, early and late) of a directory of `carol bench run`"""
-    runs = results(home)
-    contenders = list(dict.fromkeys(r["contender"] for r in runs))
-    reference = "contextual" if "contextual" in contenders else contenders[0]
+def arrival(home, only=None):
+    """(table, early and late) of a directory of `carol bench run`; only: these contenders, the first being the reference"""
+    runs = [r for r in results(home) if not only or r["contender"] in only]
+    contenders = only or list(dict.fromkeys(r["contender"] for r in runs))
+    reference = contenders[0] if only or "contextual" not in contenders else "contextual"
     rows, kinds = {}, {}
     for target in dict.fromkeys(r["target"] for r in runs):
         bugs = sorted({b["id"] for r in runs for b in r["bugs"] if r["target"] == target and b["triggered"]})

@@ -318,6 +318,11 @@ def arrivals():
            and late["p_holm"] < 0.01 and ("T003", "bandfuzz") not in rows, "arrival: a late one that one triggers earlier", rows)
     TAP.ok(early["more often", "contextual"]["after_first_quarter"] == 2 and early["more often", "bandfuzz"]["in_last_quarter"] == 1
            and early["everywhere", "bandfuzz"]["latest_pct"] == 1.4, "arrival: early and late", early)
+    two = ask("arrival", home, "--of", "equal,contextual")
+    table, sums = triggers.arrival(home, ["equal", "contextual"])
+    agrees("arrival of two, the first being the reference", two["arrival"], ["target", "bug", "contender"], table)
+    agrees("arrival of two, early and late", two["early_late"], ["kind", "contender"], sums)
+    TAP.ok(len(two["arrival"]) == len(table) and two["answer"]["campaigns"] == 20, "arrival of two: nobody else's", two["answer"])
     answer = got["answer"]
     TAP.ok(answer["campaigns"] == 30 and sorted(answer["targets"]) == ["other", "tote"], "arrival: of how many campaigns", answer)
     for who in ("contextual", "equal"):
@@ -455,7 +460,7 @@ def wrong(plant, a):
     refused("--of with a slip", "decay", TEMP / "a", "--of", "random,contextuall", has=["'contextuall'", "contextual, random"])
     refused("--of nothing", "decay", TEMP / "a", "--of", ",", has=["--of takes names"])
     refused("two benchmarks", "arrival", TEMP / "bench", TEMP / "paper", has=["give that one alone"])
-    refused("--of for arrival", "arrival", TEMP / "bench", "--of", "contextual", has=["compares them all"])
+    refused("--of nobody, for arrival", "arrival", TEMP / "bench", "--of", "contextual,nobody", has=["'nobody'", "bandfuzz"])
     one = next((TEMP / "seen").iterdir())
     for name in ("predict", "features", "rank", "forget"):
         refused(f"{name} of one campaign", name, one, has=["one campaign only"])
