@@ -41,25 +41,22 @@ int firsts_bench(struct firsts *f, const char *dir, const struct strv *only, str
 {
     struct outcome o;
     *f = (struct firsts){.clock = "CPU time"};
-    int rc = outcome_load(&o, dir, e);
+    int rc = outcome_load(&o, dir, only, e);
     if (rc < 0)
         return rc;
-    const struct strv *names = only && only->n ? only : &o.contenders;
-    rc = study_check_names(names, &o.contenders, o.n, e);
     f->trials = xcalloc(o.n + 1, sizeof *f->trials);
-    for (size_t i = 0; i < names->n; i++)
-        strv_add(&f->contenders, names->v[i]);
-    for (size_t i = 0; rc == 0 && i < o.n; i++) {
+    for (size_t i = 0; i < o.contenders.n; i++)
+        strv_add(&f->contenders, o.contenders.v[i]);
+    for (size_t i = 0; i < o.n; i++) {
         const struct result *r = &o.results[i];
-        if (!strv_has(names, r->contender))
-            continue;
-        f->trials[f->n_trials] = (struct trial){.target = number_of(&f->targets, r->target),
-                                                .contender = number_of(&f->contenders, r->contender),
-                                                .length_s = r->budget_s};
-        add_result(f, f->n_trials++, r, true);
+        f->trials[f->n_trials++] =
+            (struct trial){.target = number_of(&f->targets, r->target),
+                           .contender = number_of(&f->contenders, r->contender),
+                           .length_s = r->budget_s};
+        add_result(f, i, r, true);
     }
     outcome_free(&o);
-    return rc;
+    return 0;
 }
 
 static int add_defects(struct firsts *f, size_t trial, const struct camp *c, struct err *e)

@@ -31,7 +31,7 @@ struct firsts {
     const char *clock; /* what the times are, in words */
 };
 
-/* only: these contenders, in this order; NULL or empty: all. */
+/* only: these contenders; NULL or empty: all. */
 CAROL_MUST_CHECK int firsts_bench(struct firsts *f, const char *dir, const struct strv *only,
                                   struct err *e);
 /* By the clock: of the result.json beside a campaign when there is one, else of its defects. */

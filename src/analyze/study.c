@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
-#include "bench/result.h"
+#include "bench/outcome.h"
 #include "journal/journal.h"
 #include "proc/crew.h"
 
@@ -255,29 +255,12 @@ static int add_all(struct study *s, const char *dir, struct err *e)
     return rc;
 }
 
-int study_check_names(const struct strv *only, const struct strv *there, size_t campaigns,
-                      struct err *e)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && only && i < only->n; i++) {
-        if (strv_has(there, only->v[i]))
-            continue;
-        struct buf all = BUF_INIT(BUF_TEXT_MAX);
-        for (size_t k = 0; k < there->n; k++)
-            buf_printf(&all, "%s%s", k ? ", " : "", there->v[k]);
-        rc = err_usage(e, "none of these %zu campaigns is of '%s': they are of %s", campaigns,
-                       only->v[i], all.p);
-        buf_free(&all);
-    }
-    return rc;
-}
-
 int study_open(struct study *s, const struct strv *outs, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < outs->n; i++)
         rc = add_all(s, outs->v[i], e);
-    return rc < 0 ? rc : study_check_names(s->only, &s->contenders, s->n + s->left_out, e);
+    return rc < 0 ? rc : outcome_check_names(s->only, &s->contenders, s->n + s->left_out, e);
 }
 
 void study_free(struct study *s)

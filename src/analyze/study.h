@@ -30,9 +30,6 @@ struct study {
  * Refused (exit 2): nothing of `only`, different rosters or rewards, builds of one target with different numbers of edges, a campaign given twice. */
 CAROL_MUST_CHECK int study_open(struct study *s, const struct strv *outs, struct err *e);
 void study_free(struct study *s);
-/* Every name of `only` (NULL: none) must be there; the error lists those that are. */
-CAROL_MUST_CHECK int study_check_names(const struct strv *only, const struct strv *there,
-                                       size_t campaigns, struct err *e);
 /* Campaigns of a target. */
 size_t study_count(const struct study *s, size_t target);
 static inline const char *study_target(const struct study *s, size_t camp)

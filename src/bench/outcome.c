@@ -92,7 +92,43 @@ static int load_all(struct outcome *t, const char *top, const struct strv *names
     return rc;
 }
 
-int outcome_load(struct outcome *t, const char *dir, struct err *e)
+int outcome_check_names(const struct strv *only, const struct strv *there, size_t campaigns,
+                      struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && only && i < only->n; i++) {
+        if (strv_has(there, only->v[i]))
+            continue;
+        struct buf all = BUF_INIT(BUF_TEXT_MAX);
+        for (size_t k = 0; k < there->n; k++)
+            buf_printf(&all, "%s%s", k ? ", " : "", there->v[k]);
+        rc = err_usage(e, "none of these %zu campaigns is of '%s': they are of %s", campaigns,
+                       only->v[i], all.p);
+        buf_free(&all);
+    }
+    return rc;
+}
+
+/* Forget the campaigns of others. */
+static int keep_only(struct outcome *t, const struct strv *only, struct err *e)
+{
+    struct strv there = {0};
+    for (size_t i = 0; i < t->n; i++)
+        if (!strv_has(&there, t->results[i].contender))
+            strv_add(&there, t->results[i].contender);
+    int rc = outcome_check_names(only, &there, t->n, e);
+    strv_free(&there);
+    size_t kept = 0;
+    for (size_t i = 0; rc == 0 && i < t->n; i++)
+        if (strv_has(only, t->results[i].contender))
+            t->results[kept++] = t->results[i];
+        else
+            result_free(&t->results[i]);
+    t->n = rc == 0 ? kept : t->n;
+    return rc;
+}
+
+int outcome_load(struct outcome *t, const char *dir, const struct strv *only, struct err *e)
 {
     struct strv names = {0};
     char *top = fs_join(dir, "campaigns");
@@ -102,6 +138,8 @@ int outcome_load(struct outcome *t, const char *dir, struct err *e)
     rc = rc < 0 ? rc : load_all(t, top, &names, e);
     if (rc == 0 && t->n == 0)
         rc = err_usage(e, "no campaign in %s is done yet", dir);
+    if (rc == 0 && only && only->n)
+        rc = keep_only(t, only, e);
     if (rc == 0) {
         qsort(t->results, t->n, sizeof *t->results, by_place);
         list_names(t);

@@ -2,7 +2,7 @@
  * and raw records as CSV.
  *
  *     struct outcome t;
- *     outcome_load(&t, "DIR", &e);
+ *     outcome_load(&t, "DIR", NULL, &e);
  *     outcome_sheets(&t, "contextual", MEASURE_BUGS, &sheets, &e);
  *     sheets_text(&sheets, &buf);  sheets_html(...)          // report/sheet.h
  *     sheets_free(&sheets);
@@ -49,8 +49,13 @@ struct cell {
     size_t n;
 };
 
-/* DIR is what `carol bench run` wrote.  Results of different budgets are refused. */
-CAROL_MUST_CHECK int outcome_load(struct outcome *t, const char *dir, struct err *e);
+/* DIR is what `carol bench run` wrote; only: the campaigns of these contenders, NULL or empty: all.  Results of different
+ * budgets are refused. */
+CAROL_MUST_CHECK int outcome_load(struct outcome *t, const char *dir, const struct strv *only,
+                                  struct err *e);
+/* Every name of `only` (NULL: none) must be there; the error lists those that are. */
+CAROL_MUST_CHECK int outcome_check_names(const struct strv *only, const struct strv *there,
+                                         size_t campaigns, struct err *e);
 void outcome_free(struct outcome *t);
 struct cell outcome_cell(const struct outcome *t, size_t target, size_t contender,
                          enum measure_kind m); /* free cell.v */

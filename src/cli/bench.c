@@ -27,6 +27,7 @@ static const char options[] =
     "\n"
     "table DIR: what is done so far, as the tables of the paper\n"
     "      --of NAME      whom the others are compared with (default: contextual, else the first)\n"
+    "      --among LIST   only these contenders\n"
     "      --measure NAME bugs (default), area, reached, edges or execs: what is compared\n"
     "      --json         the same for programs\n"
     "      --csv          a line per campaign\n"
@@ -118,17 +119,28 @@ struct table_args {
     enum form form;
     enum measure_kind measure;
     const char *of, *html, *dir;
+    struct strv among; /* contenders; empty: all */
 };
 
 static int parse_table(struct table_args *a, int argc, char **argv, struct err *e)
 {
-    enum { OPT_JSON = 256, OPT_CSV, OPT_CSV_BUGS, OPT_CSV_TABLES, OPT_HTML, OPT_OF, OPT_MEASURE };
+    enum {
+        OPT_JSON = 256,
+        OPT_CSV,
+        OPT_CSV_BUGS,
+        OPT_CSV_TABLES,
+        OPT_HTML,
+        OPT_OF,
+        OPT_AMONG,
+        OPT_MEASURE
+    };
     static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
                                           {"csv", no_argument, NULL, OPT_CSV},
                                           {"csv-bugs", no_argument, NULL, OPT_CSV_BUGS},
                                           {"csv-tables", no_argument, NULL, OPT_CSV_TABLES},
                                           {"html", required_argument, NULL, OPT_HTML},
                                           {"of", required_argument, NULL, OPT_OF},
+                                          {"among", required_argument, NULL, OPT_AMONG},
                                           {"measure", required_argument, NULL, OPT_MEASURE},
                                           {NULL, 0, NULL, 0}};
     *a = (struct table_args){.measure = MEASURE_BUGS};
@@ -144,6 +156,7 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
             a->html = optarg;
             break;
         case OPT_OF: a->of = optarg; break;
+        case OPT_AMONG: strv_split(&a->among, optarg, ','); break;
         case OPT_MEASURE:
             a->measure = measure_of(optarg);
             if (!a->measure)
@@ -206,7 +219,8 @@ static int verb_table(int argc, char **argv, struct err *e)
     struct outcome t;
     size_t reference = 0;
     int rc = parse_table(&a, argc, argv, e);
-    rc = rc < 0 ? rc : outcome_load(&t, a.dir, e);
+    rc = rc < 0 ? rc : outcome_load(&t, a.dir, &a.among, e);
+    strv_free(&a.among);
     if (rc < 0)
         return rc;
     rc = choose_reference(&t, a.of, &reference, e);

@@ -90,7 +90,7 @@ static int make_paper(void **state)
 static void load(struct outcome *t, size_t *ctx)
 {
     struct err e = {0};
-    if (outcome_load(t, temp_dir, &e) < 0)
+    if (outcome_load(t, temp_dir, NULL, &e) < 0)
         fail_msg("%s", e.msg);
     assert_int_equal(outcome_reference(t, "ctx", ctx, &e), 0);
 }
@@ -239,11 +239,24 @@ static void test_refuses(void **state)
     struct outcome t;
     struct err e = {0};
     size_t at;
-    assert_true(outcome_load(&t, temp_dir, &e) < 0);
+    assert_true(outcome_load(&t, temp_dir, NULL, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     store("a", "one", ROLE_OURS, 1, 2);
-    assert_int_equal(outcome_load(&t, temp_dir, &e), 0);
+    assert_int_equal(outcome_load(&t, temp_dir, NULL, &e), 0);
     assert_true(outcome_reference(&t, "two", &at, &e) < 0);
+    outcome_free(&t);
+    store("a", "two", ROLE_OURS, 1, 3);
+    struct strv only = {0};
+    strv_add(&only, "one");
+    assert_int_equal(outcome_load(&t, temp_dir, &only, &e), 0);
+    assert_int_equal(t.n, 1);
+    assert_int_equal(t.contenders.n, 1);
+    outcome_free(&t);
+    strv_add(&only, "three");
+    assert_true(outcome_load(&t, temp_dir, &only, &e) < 0);
+    assert_non_null(strstr(e.msg, "of 'three': they are of one, two"));
+    strv_free(&only);
+    assert_int_equal(outcome_load(&t, temp_dir, NULL, &e), 0);
     assert_int_equal(outcome_reference(&t, NULL, &at, &e), 0);
     struct sheets s = {0}; /* one contender, one trial: nothing to compare, and no fault */
     outcome_sheets(&t, at, MEASURE_BUGS, &s);
@@ -252,7 +265,7 @@ static void test_refuses(void **state)
     outcome_free(&t);
     char *path = str_fmt("%s/campaigns/a,one,1/result.json", temp_dir);
     assert_int_equal(fs_write_quick(path, "{}", 2, NULL), 0);
-    assert_true(outcome_load(&t, temp_dir, &e) < 0);
+    assert_true(outcome_load(&t, temp_dir, NULL, &e) < 0);
     assert_non_null(strstr(e.msg, "is not the result"));
     free(path);
 }
