@@ -5,7 +5,7 @@
   real.py build NAME...              fetches the pinned source and builds it in all families
   real.py fuzz NAME... [-d TIME]     builds and fuzzes each on one core, default settings (default: 30m); goes on
                                      where it was, so it may be stopped at any time
-  real.py table [NAME...]            what came out: executions, edges, defects counted by class and by finder
+  real.py table [NAME...]            what came out: executions, edges, defects by class and finder
   options: -o DIR  where sources, builds and campaigns go (default: carol/real in the user's cache)
            --carol PATH, --families LIST
 
@@ -119,6 +119,21 @@ def status(a, out):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def wait_for(*command):
+    """Its exit code.  A Ctrl-C reaches it too: it ends cleanly first, and then so do we."""
+    interrupted = False
+    with subprocess.Popen(command) as child:
+        while True:
+            try:
+                code = child.wait()
+                break
+            except KeyboardInterrupt:
+                interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    return code
+
+
 def fuzz(a, name):
     top = build(a, name)
     out = top / "out"
@@ -127,7 +142,7 @@ def fuzz(a, name):
         print(f"{name}: has had its {a.duration}")
         return
     how = ["--resume", out] if s else ["-b", top / "build", "-i", top / "seeds", "-o", out, "-j", "1"]
-    if subprocess.run([a.carol, "fuzz", *how, "-d", a.duration], check=False).returncode:
+    if wait_for(a.carol, "fuzz", *how, "-d", a.duration):
         raise Failed(f"the campaign of {name} failed")
     print(health(status(a, out)))
 
@@ -136,7 +151,7 @@ def health(s):
     wall = sum(x["wall_s"] for x in s["slots"]) or 1
     fuzzed, started = (sum(x[k] for x in s["slots"]) for k in ("fuzz_s", "start_s"))
     deaths = sum(f["deaths"] for f in s["fuzzers"].values())
-    return (f"health: {(fuzzed + started) / wall:.3f} of the time in fuzzers, {started / wall:.3f} of it to start them, "
+    return (f"health: {fuzzed / wall:.3f} of the time in fuzzers, {started / wall:.3f} to start them, "
             f"{deaths} ended by themselves, {s['execs'] / wall:.0f} executions a second")
 
 
@@ -163,12 +178,12 @@ def row(a, name):
     version = ", ".join(f"{x[2]} {built_version(a.output / name / 'src', x)}" for x in sources(name))
     core_min = sum(x["wall_s"] for x in s["slots"]) / 60
     return [name, version, f"{core_min:.0f}", f"{s['execs']:,}", f"{s['seed_edges']:,}", f"{s['edges']:,} of {s['edges_total']:,}", str(len(sure)),
-            counted(sure, lambda d: f"{d['class']} {d['cwe'] or 'without CWE'}"), counted(sure, lambda d: d["found_by"]),
+            counted(sure, lambda d: f"{d['class']} {d['cwe'] or 'without CWE'} by {d['found_by']}"),
             str(len(found["unconfirmed"])), health(s).split()[1]]
 
 
 def table(a, names):
-    head = ["program", "source", "core minutes", "executions", "edges of the seeds", "edges", "defects", "by class", "by finder", "not confirmed",
+    head = ["program", "source", "core minutes", "executions", "edges of the seeds", "edges", "defects", "by class and finder", "not confirmed",
             "time in fuzzers"]
     rows = [r for r in (row(a, n) for n in names) if r]
     for line in [head, ["---"] * len(head), *rows]:
@@ -184,7 +199,7 @@ def each(what, names):
         except Missing as why:
             print(f"{name}: skipped: {why}", flush=True)
             skipped += 1
-        except Failed as why:
+        except (Failed, OSError) as why:
             print(f"{name}: failed: {why}", flush=True)
             failed += 1
     return 1 if failed else 3 if skipped == len(names) else 0
@@ -215,7 +230,11 @@ def main():
         return 0
     if not names:
         p.error(f"which? {', '.join(programs())}, or all")
-    return each((lambda n: build(a, n)) if a.verb == "build" else (lambda n: fuzz(a, n)), names)
+    try:
+        return each((lambda n: build(a, n)) if a.verb == "build" else (lambda n: fuzz(a, n)), names)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":
