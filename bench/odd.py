@@ -153,6 +153,7 @@ def judge(carol, name, temp, seconds):
     wrong = [what for what, bad in (
         (f"exit {code}", code), (f"only {share:.3f} of the time in fuzzers", share < SHARE),
         (f"memory x{growth:.2f}", growth > GROWTH), ("fuzzers without a turn", not all(turns.values())),
+        ("a fuzzer was dropped", any(f["dropped"] for f in s["fuzzers"].values())),
         ("a process survives", carol.survivors()), ("it does not replay", replay["matched"] != replay["decisions"]),
         ("too small", name == "large" and s["edges_total"] < 200000)) if bad]
     print(f"{name}: {s['edges_total']} edges, {s['execs']} executions, {s['edges']} covered, {share:.3f} of the slot in fuzzers "

@@ -21,7 +21,7 @@ packages=(
     libcmocka-dev
     clang-19 lld-19 llvm-19 llvm-19-dev libclang-rt-19-dev
     binutils-dev libunwind-dev liblzma-dev libblocksruntime-dev zlib1g-dev
-    cmake
+    cmake dpkg-dev
 )
 test_packages=(chromium chromium-driver python3-jsonschema curl ccache) # for the pages, for SARIF, for --webhook, for builds
 lint_packages=(clang-format-19 clang-tidy-19 cppcheck shellcheck)

@@ -51,7 +51,7 @@ int cli_cc(char **words, bool cxx)
     if (f == FAMILY_NONE) {
         err_usage(&e,
                   "%s compiles for one family, named by CAROL_FAMILY (afl, laf, hfuzz, neutral, "
-                  "asan, plain); 'carol build' sets it",
+                  "asan, plain, cmplog, libfuzzer, source); 'carol build' sets it",
                   cxx ? "carol-c++" : "carol-cc");
         return cli_fail(&e);
     }

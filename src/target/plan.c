@@ -43,7 +43,7 @@ static char *resolved(const char *path)
     return realpath(path, real) ? xstrdup(real) : NULL;
 }
 
-/* A tree that nobody wants to copy six times. */
+/* A tree that nobody wants to copy once per family. */
 static bool unlikely_source(const char *src)
 {
     const char *home = getenv("HOME");
