@@ -19,7 +19,7 @@ PINNED = ["pypi", "miniaudio", "1.2", "dae7248baa84045d74a05fc47b213273c34a4d05f
 ADVISORIES = [  # what it says, the function it names, and the faults of which one must be seen there
     ("CVE-2019-13217", "heap buffer overflow", "start_decoder", ["heap-buffer-overflow"]),
     ("CVE-2019-13218", "division by zero", "predict_point", ["division-by-zero"]),
-    ("CVE-2019-13219", "NULL pointer dereference", "get_window", ["null-pointer"]),
+    ("CVE-2019-13219", "NULL pointer dereference", "get_window", ["null-pointer", "assertion"]),  # an assertion comes first
     ("CVE-2019-13221", "stack buffer overflow", "compute_codewords", ["stack-buffer-overflow"]),
     ("CVE-2019-13222", "out-of-bounds read", "draw_line", ["global-buffer-overflow", "wild-pointer"]),
     ("CVE-2019-13223", "reachable assertion", "lookup1_values", ["assertion"]),
