@@ -222,14 +222,15 @@ static int try_campaign(struct study *s, const char *dir, struct err *e)
     return rc;
 }
 
-static int try_all(struct study *s, const char *dir, struct err *e)
+/* done: of a benchmark, where what has no result was cut off or still runs. */
+static int try_all(struct study *s, const char *dir, bool done, struct err *e)
 {
     struct strv names = {0};
     int rc = fs_list(dir, &names, e);
     strv_sort(&names);
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
         char *path = fs_join(dir, names.v[i]);
-        if (fs_is_dir(path))
+        if (fs_is_dir(path) && (!done || has(path, "result.json")))
             rc = try_campaign(s, path, e);
         free(path);
     }
@@ -245,7 +246,7 @@ static int add_all(struct study *s, const char *dir, struct err *e)
     char *trials = fs_join(dir, "campaigns");
     int rc = try_campaign(s, dir, e);
     if (rc == 0 && s->n + s->left_out == before)
-        rc = try_all(s, fs_is_dir(trials) ? trials : dir, e);
+        rc = fs_is_dir(trials) ? try_all(s, trials, true, e) : try_all(s, dir, false, e);
     if (rc == 0 && s->n + s->left_out == before)
         rc = err_usage(e,
                        "%s holds no campaign: neither a carol.db nor directories with one "

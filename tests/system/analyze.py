@@ -418,6 +418,8 @@ def plateaus(plant):
         TAP.ok(False, "plateau", got)
         return
     camps = [analyses.read(p.resolve()) for p in sorted(home.glob("campaigns/*/out"))]
+    plant.campaign(home / "campaigns/tote,random,99/out", 99, 50, noise, target="tote")
+    TAP.ok(ask("decay", home)["answer"]["campaigns"] == 18, "a campaign of a benchmark that has no result is left out")
     agrees("plateau", got["plateau"], ["bugs", "signal"], triggers.plateau(camps, {c.out: told(c.out) for c in camps}))
     rows = {r["signal"]: r for r in got["plateau"] if r["bugs"] == "not in every campaign"}
     jump, clock, still = rows["mk_z"], rows["g_bug"], rows["slope"]
