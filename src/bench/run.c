@@ -28,6 +28,7 @@
 #define SLOTS_MAX 256
 #define LEAST_ROOM ((uint64_t)1 << 20)
 #define FAILURES_AT_FIRST 3 /* so many without a single success: something is wrong with all */
+#define LATE_NS (2 * NS_PER_S) /* beyond a fiftieth of the budget */
 
 struct bench;
 
@@ -315,15 +316,21 @@ static void fail(struct slot *sl, const char *why)
     leave(sl);
 }
 
-/* The machine gave it too little: once more, and what it had the first time is noted. */
+/* The machine gave it too little, or kept us from ending it in time: once more, and what it had the first time is noted. */
 static bool again(struct slot *sl)
 {
     const struct contest *c = sl->contest;
+    int64_t budget = sl->b->s->cpu_ns, over = c->cpu_ns - budget;
     double ratio = (double)c->cpu_ns / (double)c->wall_ns / sl->b->s->cores;
-    if (ratio >= sl->b->s->least_ratio || sl->now->attempts > 1)
+    bool starved = ratio < sl->b->s->least_ratio, late = over > budget / 50 + LATE_NS;
+    if (!(starved || late) || sl->now->attempts > 1)
         return false;
     char *name = name_of(sl);
-    log_warn("%s got only %.0f %% of its cores and is repeated", name, 100 * ratio);
+    if (starved)
+        log_warn("%s got only %.0f %% of its cores and is repeated", name, 100 * ratio);
+    else
+        log_warn("%s used %.1f CPU s more than it may, because this machine stood still, and is repeated",
+                 name, (double)over / 1e9);
     free(name);
     sl->now->first_ratio = ratio;
     sl->now->taken = false;

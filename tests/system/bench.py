@@ -20,6 +20,8 @@ import browser
 from campaign_kit import Carol, Tap, engines_of, wait_until
 
 carol, ROOT = Carol(sys.argv[1]), Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(ROOT / "bench/suite"))
+import oracle  # noqa: E402
 TAP = Tap()
 check = TAP.ok
 
@@ -197,6 +199,22 @@ def test_kill_and_resume(top, out):
     return after
 
 
+def test_late(top):
+    """The runner stands still while a contender uses thrice its budget."""
+    (top / "late.ini").write_text(SUITE.replace("trials = 2", "trials = 1").replace("single:aflpp bare", "bare"))
+    out, log = top / "late", top / "late.log"
+    p = carol.start("bench", "run", top / "late.ini", "-o", out, log=log)
+    begun = wait_until(lambda: list(out.glob("campaigns/*/log")) and oracle.tree_cpu(p.pid) > 0.2, patience=100)
+    os.kill(p.pid, signal.SIGSTOP)
+    used = wait_until(lambda: oracle.tree_cpu(p.pid) > 6, patience=200)
+    os.kill(p.pid, signal.SIGCONT)
+    code, text, done = p.wait(200), log.read_text(), results(out)
+    check(begun and used and code == 0 and "more than it may" in text and "is repeated" in text,
+          "a campaign that could not be ended in time is repeated", (code, text))
+    _, r = done.get("door,bare,1", (0, {"cpu_s": 0, "attempts": 0}))
+    check(r["attempts"] == 2 and 2 <= r["cpu_s"] < 4.1, "and counts with its second attempt", r)
+
+
 def test_full_disk(top, out):
     """In the middle of a campaign, on a small disk of its own."""
     before, run = results(out), Begun(top, out, "full")
@@ -366,6 +384,7 @@ def main():
             test_tables(top, out)
             test_committed(top, out, after)
             test_magma(top)
+            test_late(top)
             test_wrong(top, out)
     finally:
         carol.kill_all()
