@@ -63,7 +63,7 @@ def cost(name, top, carol):
     plain = spent(name, top, carol, "--families", "plain")
     every = spent(name, top, carol)
     print(f"\n{name}: plain {plain[0]:.1f} CPU s, {plain[1]:.1f} s by the clock; all families {every[0]:.1f} and {every[1]:.1f}: "
-          f"{every[0] / plain[0]:.2f} and {every[1] / plain[1]:.2f} plain builds (aim for the six without cmplog: 7 and 4)")
+          f"{every[0] / plain[0]:.2f} and {every[1] / plain[1]:.2f} plain builds (aim: 7 and 4 for six, without cmplog)")
 
 
 def show(name, m, out):

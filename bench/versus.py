@@ -13,6 +13,7 @@ both as Carol's divided by the rival's.
 import argparse
 import csv
 import ctypes
+import hashlib
 import json
 import math
 import os
@@ -29,13 +30,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MOMENTS = 10
+HOST = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "")
 # where the seeds of a target are in its sources, and how many of them, the smallest first, are taken
 TARGETS = {"xml": ("seeds/*", None), "png": ("libpng/contrib/pngsuite/*.png", 12),
            "jpeg": ("seeds/*", None), "sql": ("seeds/*", None),
            "lua": ("seeds/*", None), "cms": ("lcms/testbed/*.icc", 5)}
 GRACE = 120  # seconds that Carol may need beyond its budget
 FIELDS = ["name", "options", "rival", "cores", "seconds", "target", "trial", "side", "cpus", "seed_edges", "edges",
-          "gain", "area", "inputs", "execs", "cpu_s", "load", "curve"]
+          "gain", "area", "inputs", "execs", "cpu_s", "load", "curve", "version", "host"]
 NUMBERS = {**dict.fromkeys(["cores", "seconds", "trial", "seed_edges", "edges", "gain", "inputs", "execs"], int),
            **dict.fromkeys(["area", "cpu_s", "load"], float)}
 
@@ -279,7 +281,7 @@ def pair(a, target, out, seeds, trial):
                      "cpus": " ".join(map(str, sorted(cpus))), "seed_edges": seed_edges, "edges": points[-1],
                      "gain": points[-1] - seed_edges, "area": round(area(seed_edges, points), 1),
                      "inputs": len(found), "execs": execs, "cpu_s": round(used, 1), "load": load,
-                     "curve": " ".join(map(str, points))})
+                     "curve": " ".join(map(str, points)), "version": a.version, "host": HOST})
     if not a.keep:
         shutil.rmtree(dir_)
     return rows
@@ -301,7 +303,7 @@ def read_csv(a):
     if not file.exists():
         return []
     with file.open(newline="", encoding="utf-8") as f:
-        rows = [{k: NUMBERS.get(k, str)(v) for k, v in r.items()} for r in csv.DictReader(f)]
+        rows = [{k: NUMBERS.get(k, str)(v) for k, v in r.items()} for r in csv.DictReader(f, restval="")]
     for r in rows:
         if other := {k: r[k] for k, v in comparison(a).items() if r[k] != v}:
             raise ValueError(f"{file} was begun with {other}: give the same again, or another --name")
@@ -311,7 +313,7 @@ def read_csv(a):
 def write_csv(a, rows):
     new = a.output / f"{a.name}.csv.new"
     with new.open("w", newline="", encoding="utf-8") as f:
-        out = csv.DictWriter(f, FIELDS, lineterminator="\n")
+        out = csv.DictWriter(f, FIELDS, restval="", lineterminator="\n")
         out.writeheader()
         out.writerows(rows)
     new.rename(a.output / f"{a.name}.csv")
@@ -339,6 +341,8 @@ def table(a, rows):
         print(f"{target:8} {'median':>5} {'':23} {middle['gain']:8.3f} {middle['area']:6.3f}")
         for k, v in middle.items():
             medians[k].append(v)
+    if len({(r.get("version"), r.get("host")) for r in rows}) > 1:
+        print("these pairs are of different versions of Carol or different processors (columns version and host)")
     if len(medians["gain"]) > 1:
         print(f"{'geometric mean of medians':38} {geometric(medians['gain']):8.3f} {geometric(medians['area']):6.3f}")
 
@@ -361,6 +365,7 @@ def arguments():
     a.options = own[at + 1:]
     a.output, a.carol = a.output.resolve(), a.carol.absolute()
     a.cpus = sorted(os.sched_getaffinity(0))
+    a.version = hashlib.sha256(a.carol.resolve().read_bytes()).hexdigest()[:16] if a.carol.exists() else "none"
     a.engines = Path(os.environ.get("CAROL_ENGINES", a.carol.resolve().parent / "engines"))
     if len(a.cpus) < 2 or a.cores > len(a.cpus):
         p.error("two cores are needed, and as many as --cores says")

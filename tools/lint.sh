@@ -37,6 +37,7 @@ check() {
 
 format_check() {
     local wrong
+    command -v "$FORMAT" >/dev/null || { echo "$FORMAT is missing; install it with tools/setup.sh lint"; return 1; }
     wrong=$("$FORMAT" --dry-run "${c_files[@]}" 2>&1 | sed -n 's/^\([^:]*\):.*warning:.*/\1/p' |
         sort | uniq -c)
     [[ -z $wrong ]] && return 0

@@ -250,7 +250,7 @@ static int add_all(struct study *s, const char *dir, struct err *e)
     if (rc == 0 && s->n + s->left_out == before)
         rc = err_usage(e,
                        "%s holds no campaign: neither a carol.db nor directories with one "
-                       "('carol bench run' leaves journals with --keep-journals)",
+                       "('carol bench run' leaves journals with --keep-journals, when a campaign is done)",
                        dir);
     free(trials);
     return rc;

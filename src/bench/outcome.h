@@ -3,7 +3,8 @@
  *
  *     struct outcome t;
  *     outcome_load(&t, "DIR", NULL, &e);
- *     outcome_sheets(&t, "contextual", MEASURE_BUGS, &sheets, &e);
+ *     outcome_reference(&t, "contextual", &whom, &e);
+ *     outcome_sheets(&t, whom, MEASURE_BUGS, &sheets);
  *     sheets_text(&sheets, &buf);  sheets_html(...)          // report/sheet.h
  *     sheets_free(&sheets);
  *     outcome_free(&t);

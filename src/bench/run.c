@@ -323,15 +323,19 @@ static bool again(struct slot *sl)
     int64_t budget = sl->b->s->cpu_ns, over = c->cpu_ns - budget;
     double ratio = (double)c->cpu_ns / (double)c->wall_ns / sl->b->s->cores;
     bool starved = ratio < sl->b->s->least_ratio, late = over > budget / 50 + LATE_NS;
-    if (!(starved || late) || sl->now->attempts > 1)
+    bool repeat = sl->now->attempts == 1;
+    if (!starved && !late)
         return false;
     char *name = name_of(sl);
     if (starved)
-        log_warn("%s got only %.0f %% of its cores and is repeated", name, 100 * ratio);
+        log_warn("%s got only %.0f %% of its cores%s", name, 100 * ratio,
+                 repeat ? " and is repeated" : " again, and counts");
     else
-        log_warn("%s used %.1f CPU s more than it may, because this machine stood still, and is repeated",
-                 name, (double)over / 1e9);
+        log_warn("%s was not ended in time and used %.1f CPU s more than it may%s", name,
+                 (double)over / 1e9, repeat ? "; it is repeated" : " again; it counts");
     free(name);
+    if (!repeat)
+        return false;
     sl->now->first_ratio = ratio;
     sl->now->taken = false;
     return true;

@@ -143,6 +143,7 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
                                           {"among", required_argument, NULL, OPT_AMONG},
                                           {"measure", required_argument, NULL, OPT_MEASURE},
                                           {NULL, 0, NULL, 0}};
+    bool among = false;
     *a = (struct table_args){.measure = MEASURE_BUGS};
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;)
@@ -156,7 +157,10 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
             a->html = optarg;
             break;
         case OPT_OF: a->of = optarg; break;
-        case OPT_AMONG: strv_split(&a->among, optarg, ','); break;
+        case OPT_AMONG:
+            strv_split(&a->among, optarg, ',');
+            among = true;
+            break;
         case OPT_MEASURE:
             a->measure = measure_of(optarg);
             if (!a->measure)
@@ -164,6 +168,8 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
             break;
         default: return err_usage(e, "see 'carol bench --help'");
         }
+    if (among && !a->among.n)
+        return err_usage(e, "--among takes names of contenders, separated by commas");
     if (optind + 1 != argc)
         return err_usage(e, "give one directory of results: carol bench table DIR");
     a->dir = argv[optind];

@@ -37,7 +37,7 @@ static bool takes_word(const char *a)
         "-z",          "-l",       "-e",        "-arch",        "--param",
         "-A",          "-B",       "-F",        "--sysroot",    "-framework",
         "-rpath",      "-soname",  "-h",        "-iwithprefix", "-iwithprefixbefore",
-        "-ivfsoverlay"};
+        "-ivfsoverlay", "--include", "--imacros", "-include-pch"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(a, list[i]) == 0)
             return true;

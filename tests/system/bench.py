@@ -206,13 +206,13 @@ def test_late(top):
     p = carol.start("bench", "run", top / "late.ini", "-o", out, log=log)
     begun = wait_until(lambda: list(out.glob("campaigns/*/log")) and oracle.tree_cpu(p.pid) > 0.2, patience=100)
     os.kill(p.pid, signal.SIGSTOP)
-    used = wait_until(lambda: oracle.tree_cpu(p.pid) > 6, patience=200)
+    used = wait_until(lambda: oracle.tree_cpu(p.pid) > 8, patience=200)
     os.kill(p.pid, signal.SIGCONT)
     code, text, done = p.wait(200), log.read_text(), results(out)
-    check(begun and used and code == 0 and "more than it may" in text and "is repeated" in text,
+    check(begun and used and code == 0 and "more than it may; it is repeated" in text,
           "a campaign that could not be ended in time is repeated", (code, text))
     _, r = done.get("door,bare,1", (0, {"cpu_s": 0, "attempts": 0}))
-    check(r["attempts"] == 2 and 2 <= r["cpu_s"] < 4.1, "and counts with its second attempt", r)
+    check(r["attempts"] == 2 and 2 <= r["cpu_s"] < 7, "and counts with its second attempt", r)
 
 
 def test_full_disk(top, out):

@@ -144,7 +144,8 @@ def a_ctrl_c_lets_the_campaign_end_first(tmp):
                     "while :; do sleep 0.1; done\n")
     slow.chmod(0o755)
     p = subprocess.Popen([sys.executable, REAL / "real.py", "fuzz", "cjson", "-o", tmp / "stopped", "--carol", slow], cwd=tmp,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     for _ in range(1200):  # the source may have to be fetched
         if (tmp / "began").exists() or p.poll() is not None:
             break

@@ -98,6 +98,8 @@ static void wrapper_lines(void **state)
         {FAMILY_NEUTRAL, "-xc-header a -o a.pch", "cc -xc-header a -o a.pch -c -COMPILE"},
         {FAMILY_HFUZZ, "a.hpp -o a.hpp.gch", "cc a.hpp -o a.hpp.gch -c -COMPILE"},
         {FAMILY_AFL, "-E a.h", "cc -E a.h -COMPILE"},
+        {FAMILY_AFL, "--include a.h x.o -o x",
+         "cc --include a.h x.o -o x -COMPILE -LINK -Wl,LINK -xnone -ALONE"},
         {FAMILY_PLAIN, "-fsanitize=fuzzer -c x.c", "cc -c x.c -COMPILE"},
         {FAMILY_PLAIN, "", "cc -COMPILE -LINK"},
     };
