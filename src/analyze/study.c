@@ -248,10 +248,11 @@ static int add_all(struct study *s, const char *dir, struct err *e)
     if (rc == 0 && s->n + s->left_out == before)
         rc = fs_is_dir(trials) ? try_all(s, trials, true, e) : try_all(s, dir, false, e);
     if (rc == 0 && s->n + s->left_out == before)
-        rc = err_usage(e,
-                       "%s holds no campaign: neither a carol.db nor directories with one "
-                       "('carol bench run' leaves journals with --keep-journals, when a campaign is done)",
-                       dir);
+        rc = err_usage(
+            e,
+            "%s holds no campaign: neither a carol.db nor directories with one "
+            "('carol bench run' leaves journals with --keep-journals, when a campaign is done)",
+            dir);
     free(trials);
     return rc;
 }

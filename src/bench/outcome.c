@@ -93,7 +93,7 @@ static int load_all(struct outcome *t, const char *top, const struct strv *names
 }
 
 int outcome_check_names(const struct strv *only, const struct strv *there, size_t campaigns,
-                      struct err *e)
+                        struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && only && i < only->n; i++) {

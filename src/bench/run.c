@@ -27,7 +27,7 @@
 
 #define SLOTS_MAX 256
 #define LEAST_ROOM ((uint64_t)1 << 20)
-#define FAILURES_AT_FIRST 3 /* so many without a single success: something is wrong with all */
+#define FAILURES_AT_FIRST 3    /* so many without a single success: something is wrong with all */
 #define LATE_NS (2 * NS_PER_S) /* beyond a fiftieth of the budget */
 
 struct bench;
@@ -322,7 +322,7 @@ static bool again(struct slot *sl)
     const struct contest *c = sl->contest;
     int64_t budget = sl->b->s->cpu_ns, over = c->cpu_ns - budget;
     double ratio = (double)c->cpu_ns / (double)c->wall_ns / sl->b->s->cores;
-    bool starved = ratio < sl->b->s->least_ratio, late = over > budget / 50 + LATE_NS;
+    bool starved = ratio<sl->b->s->least_ratio, late = over> budget / 50 + LATE_NS;
     bool repeat = sl->now->attempts == 1;
     if (!starved && !late)
         return false;

@@ -227,7 +227,8 @@ static int run(const struct args *a, struct err *e)
     struct grids g = {0};
     int rc = a->analysis->bench ? 0 : study_open(&s, &a->outs, e);
     if (rc == 0)
-        rc = a->analysis->bench ? a->analysis->bench(&a->outs, &a->only, &g, e) : a->analysis->run(&s, &g, e);
+        rc = a->analysis->bench ? a->analysis->bench(&a->outs, &a->only, &g, e)
+                                : a->analysis->run(&s, &g, e);
     if (rc == 0) {
         if (s.n)
             note_mixture(&s, a->analysis, &g);

@@ -29,14 +29,14 @@ struct line {
 static bool takes_word(const char *a)
 {
     static const char *const list[] = {
-        "-o",          "-x",       "-I",        "-L",           "-D",
-        "-U",          "-include", "-isystem",  "-idirafter",   "-iquote",
-        "-imacros",    "-iprefix", "-isysroot", "-MF",          "-MT",
-        "-MQ",         "-MJ",      "-Xlinker",  "-Xclang",      "-Xpreprocessor",
-        "-Xassembler", "-mllvm",   "-target",   "-T",           "-u",
-        "-z",          "-l",       "-e",        "-arch",        "--param",
-        "-A",          "-B",       "-F",        "--sysroot",    "-framework",
-        "-rpath",      "-soname",  "-h",        "-iwithprefix", "-iwithprefixbefore",
+        "-o",           "-x",        "-I",        "-L",           "-D",
+        "-U",           "-include",  "-isystem",  "-idirafter",   "-iquote",
+        "-imacros",     "-iprefix",  "-isysroot", "-MF",          "-MT",
+        "-MQ",          "-MJ",       "-Xlinker",  "-Xclang",      "-Xpreprocessor",
+        "-Xassembler",  "-mllvm",    "-target",   "-T",           "-u",
+        "-z",           "-l",        "-e",        "-arch",        "--param",
+        "-A",           "-B",        "-F",        "--sysroot",    "-framework",
+        "-rpath",       "-soname",   "-h",        "-iwithprefix", "-iwithprefixbefore",
         "-ivfsoverlay", "--include", "--imacros", "-include-pch"};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(a, list[i]) == 0)
