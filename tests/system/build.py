@@ -379,7 +379,7 @@ cp large_fuzzer $OUT
 
 
 def large_cxx(top):
-    d = top / "large"
+    d = top / "large_cxx"
     write(d / "CMakeLists.txt", CMAKE_CXX)
     write(d / "lib.h", "int words(const char *s, unsigned long n);\n")
     write(d / "by_hand.hpp", '#pragma once\n#include "lib.h"\n#include <stdint.h>\n#include <stdio.h>\n#include <string>\n')
