@@ -32,25 +32,16 @@ def both_took(out):
     return len(rows(out, "SELECT arm FROM turns WHERE taken > 0 GROUP BY 1")) == 2
 
 
+def hangs_after(out, done):
+    """Those of turns that ran on when so many turns were done, and of later ones."""
+    return rows(out, "SELECT c.name, t.id FROM crashes c JOIN turns t ON t.id = c.turn WHERE c.hang"
+                     " AND t.parked_ns > (SELECT end_ns FROM turns WHERE round = ?)", done)
+
+
 def ages(out):
     """Milliseconds after its own start at which afl-fuzz found each entry, as it says."""
     names = [f.name for f in (out / "fuzzers").glob("*/out/default/*/id:*")]
     return [int(n.split(",time:")[1].split(",")[0]) for n in names if ",time:" in n]
-
-
-def again(env, wall):
-    """The same once more: (status, how often the machine stood still)."""
-    out, stalls = TEMP / "clock-again", Stalls()
-    p = carol.start("fuzz", "-b", tote(), "-i", TOTE / "seeds", "-o", out, "-j", 2, "-d", "10m",
-                    "--turn", "1s", "-s", "equal", "-f", "aflpp,honggfuzz", log=TEMP / "clock-again.log", env=env)
-    for step in (-HOUR, 2 * HOUR):
-        before = turns_done(out)
-        wait_until(lambda n=before: turns_done(out) > n + 2)
-        wall.step(step)
-    wait_until(lambda n=turns_done(out): turns_done(out) > n + 4)
-    p.send_signal(signal.SIGINT)
-    p.wait(100)
-    return carol.json("status", out, "--json"), stalls.count
 
 
 def clock():
@@ -78,11 +69,8 @@ def clock():
        f"{w.backwards} {least} {s['elapsed_s']} {took}")
     late = execs_after(out, at[-1])
     ok(late.keys() == {"aflpp", "honggfuzz"}, "both go on after each", late)
-    made_up = s["hangs"] > stalls.count
-    if made_up:  # a stall of one processor is seen by nobody else; a wrong clock makes hangs every time
-        s_again, stalls_again = again(env, wall)
-        made_up = s_again["hangs"] > stalls_again
-    ok(not made_up, "no hang is made up", f"the machine stood still {stalls.count} times\n{s}")
+    made_up = hangs_after(out, at[0] - 1)  # a turn may have ended between the first step and the count
+    ok(len(made_up) <= stalls.count, "no hang is made up", f"the machine stood still {stalls.count} times\n{made_up}\n{s}")
     ok(ages(out) and max(ages(out)) <= 1000 * took, "no find is hours old", ages(out))
     ok(all(a["taken"] > 0 for a in s["fuzzers"].values()), "imports are taken", s["fuzzers"])
     ok(not accounting_adds_up(s), "starting + fuzzing + measuring + idle = wall", s["slots"])
