@@ -7,6 +7,8 @@
                                      where it was, so it may be stopped at any time
   real.py table [NAME...]            what came out: executions, edges, defects by class and finder
   options: -o DIR  where sources, builds and campaigns go (default: carol/real in the user's cache)
+           --rows DIR  a file for each campaign that had its time, with its row of the table: counts, and nothing that leads
+                       to a defect, so it may be shared; 'fuzz' leaves out a program that has one, 'table' prints it
            --carol PATH, --families LIST
 
 NAME may be 'all'.  Campaigns hold inputs for defects that nobody has reported yet, so DIR must be outside of this
@@ -23,6 +25,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+HEAD = ["program", "source", "core minutes", "executions", "edges of the seeds", "edges", "defects", "by class and finder", "not confirmed",
+        "time in fuzzers"]
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -134,17 +138,42 @@ def wait_for(*command):
     return code
 
 
+def campaign(a, name):
+    """(its directory, its status or None)"""
+    out = a.output / name / "out"
+    return out, status(a, out) if (out / "carol.db").exists() else None
+
+
+def kept(a, name):
+    """What a campaign that had its time, maybe elsewhere, left in --rows."""
+    file = a.rows / f"{name}.json" if a.rows else None
+    return json.loads(file.read_text()) if file and file.exists() else None
+
+
+def keep(a, name, s):
+    version = subprocess.run([a.carol, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+    what = {"seconds": s["elapsed_s"], "carol": version, "row": dict(zip(HEAD, row(a, name)))}
+    a.rows.mkdir(parents=True, exist_ok=True)
+    new = a.rows / f"{name}.json.new"
+    new.write_text(json.dumps(what, indent=1) + "\n")
+    new.rename(a.rows / f"{name}.json")
+
+
 def fuzz(a, name):
-    top = build(a, name)
-    out = top / "out"
-    s = status(a, out) if (out / "carol.db").exists() else None
-    if s and s["elapsed_s"] >= seconds(a.duration):
-        print(f"{name}: has had its {a.duration}")
+    out, s = campaign(a, name)
+    before = kept(a, name)
+    if before and before["seconds"] >= seconds(a.duration):
+        print(f"{name}: has had its {a.duration}, says {a.rows}/{name}.json")
         return
-    how = ["--resume", out] if s else ["-b", top / "build", "-i", top / "seeds", "-o", out, "-j", "1"]
-    if wait_for(a.carol, "fuzz", *how, "-d", a.duration):
-        raise Failed(f"the campaign of {name} failed")
-    print(health(status(a, out)))
+    if not s or s["elapsed_s"] < seconds(a.duration):
+        top = build(a, name)
+        how = ["--resume", out] if s else ["-b", top / "build", "-i", top / "seeds", "-o", out, "-j", "1"]
+        if wait_for(a.carol, "fuzz", *how, "-d", a.duration):
+            raise Failed(f"the campaign of {name} failed")
+        s = status(a, out)
+    print(f"{name}: has had its {a.duration}; {health(s)}")
+    if a.rows:
+        keep(a, name, s)
 
 
 def health(s):
@@ -168,8 +197,7 @@ def built_version(src, source):
 
 
 def row(a, name):
-    out = a.output / name / "out"
-    s = status(a, out) if (out / "carol.db").exists() else None
+    out, s = campaign(a, name)
     if not s:
         return None
     file = out / "triage/defects.json"
@@ -183,10 +211,11 @@ def row(a, name):
 
 
 def table(a, names):
-    head = ["program", "source", "core minutes", "executions", "edges of the seeds", "edges", "defects", "by class and finder", "not confirmed",
-            "time in fuzzers"]
-    rows = [r for r in (row(a, n) for n in names) if r]
-    for line in [head, ["---"] * len(head), *rows]:
+    rows = []
+    for name in names:
+        before = kept(a, name)
+        rows.append([before["row"][h] for h in HEAD] if before else row(a, name))
+    for line in [HEAD, ["---"] * len(HEAD), *filter(None, rows)]:
         print("| " + " | ".join(line) + " |")
 
 
@@ -212,6 +241,7 @@ def main():
     p.add_argument("names", nargs="*", metavar="NAME", help="of a folder beside this file, or 'all'")
     p.add_argument("-o", "--output", type=Path, default=cache / "carol/real")
     p.add_argument("-d", "--duration", default="30m", help="campaign time of each, on one core (default: %(default)s)")
+    p.add_argument("--rows", type=Path, help="where the rows of campaigns that had their time are kept")
     p.add_argument("--carol", default=os.environ.get("CAROL", str(ROOT / "carol")))
     p.add_argument("--families", help="build only these")
     a = p.parse_args()

@@ -6,6 +6,7 @@ usage: real.py CAROL ROOT          prints TAP
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -135,6 +136,22 @@ def the_table_counts_defects_and_tells_nothing_else_of_them(tmp):
     check(told == want, f"{told} instead of {want}")
     secret = {str(d[k]) for d in found for k in ("id", "function", "file", "entry")}
     check(not [s for s in secret if s in p.stdout], p.stdout)
+    rows_are_kept(tmp, p.stdout, secret)
+
+
+def rows_are_kept(tmp, table, secret):
+    """The row of a campaign that had its time stands for it where the campaign is not."""
+    rows, elsewhere = ("--rows", tmp / "rows"), tmp / "elsewhere"
+    check(not driver(tmp, "fuzz", "cjson", "-d", "2s", *rows).returncode, "no row was kept")
+    kept = (tmp / "rows/cjson.json").read_text()
+    check(not [s for s in secret if s in kept], kept)
+    (tmp / "real").rename(elsewhere)
+    p = driver(tmp, "fuzz", "cjson", "-d", "2s", *rows)
+    check(p.returncode == 0 and "rows/cjson.json" in p.stdout and not (tmp / "real").exists(), p.stdout + p.stderr)
+    p = driver(tmp, "table", "cjson", *rows)
+    check(p.stdout == table, f"{p.stdout} instead of {table}")
+    shutil.rmtree(tmp / "real", ignore_errors=True)
+    elsewhere.rename(tmp / "real")
 
 
 @test
