@@ -92,7 +92,7 @@ static int read_turns(struct store *s, struct reading *r, int64_t elapsed_ns,
 
 /* Campaign time begins when the self-tests are over, so it is behind the clock of the benchmark. */
 int growth_of_campaign(struct growth *g, const char *out, int64_t wall_ns,
-                       double top_share[GROWTH_QUARTERS], struct err *e)
+                       double top_share[GROWTH_QUARTERS], struct strv *fuzzers, struct err *e)
 {
     struct journal j;
     struct store_totals totals;
@@ -100,6 +100,8 @@ int growth_of_campaign(struct growth *g, const char *out, int64_t wall_ns,
     growth_init(g, rc == 0 ? j.table.n_edges : 0);
     if (rc == 0)
         rc = store_totals(j.store, &totals, e);
+    for (size_t i = 0; rc == 0 && i < j.o.fuzzers.n; i++)
+        strv_add(fuzzers, j.o.fuzzers.v[i]);
     if (rc == 0) {
         int64_t late = wall_ns - totals.elapsed_ns;
         struct reading r = {g, late > 0 ? late : 0};

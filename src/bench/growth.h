@@ -4,6 +4,7 @@
 #define CAROL_BENCH_GROWTH_H
 
 #include "base/err.h"
+#include "base/str.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,11 +23,12 @@ uint32_t growth_at(const struct growth *g, int64_t at_ns);
 
 #define GROWTH_QUARTERS 4
 
-/* The campaign of `carol fuzz` in out: what it kept by the benchmark's clock, which
- * stood at wall_ns when it ended, and the largest part of the
+/* The campaign of `carol fuzz` in out: its fuzzers are added to `fuzzers`; what it kept by the benchmark's clock, which
+ * stood at wall_ns when it ended; and the largest part of the
  * fuzzers' active time that one had in each quarter of the campaign (negative: nobody ran).  g is initialised
  * here. */
 CAROL_MUST_CHECK int growth_of_campaign(struct growth *g, const char *out, int64_t wall_ns,
-                                        double top_share[GROWTH_QUARTERS], struct err *e);
+                                        double top_share[GROWTH_QUARTERS], struct strv *fuzzers,
+                                        struct err *e);
 
 #endif

@@ -118,6 +118,9 @@ static json_t *first_json(const struct first *f)
 static json_t *to_json(const struct result *r)
 {
     json_t *bugs = json_array(), *edges = json_array(), *wall = json_array(), *top = json_array();
+    json_t *fuzzers = r->fuzzers.n ? json_array() : json_null();
+    for (size_t i = 0; i < r->fuzzers.n; i++)
+        json_array_append_new(fuzzers, json_string(r->fuzzers.v[i]));
     for (size_t i = 0; i < r->n_bugs; i++)
         json_array_append_new(bugs, json_pack("{s:s,s:o,s:o}", "id", r->bugs[i].id, "reached",
                                               first_json(&r->bugs[i].reached), "triggered",
@@ -129,9 +132,10 @@ static json_t *to_json(const struct result *r)
     for (int i = 0; i < GROWTH_QUARTERS; i++)
         json_array_append_new(top, r->top_share[i] < 0 ? json_null() : json_real(r->top_share[i]));
     json_t *o =
-        json_pack("{s:i,s:s,s:s,s:s,s:i,s:I,s:i,s:s}", "schema", 1, "target", r->target,
+        json_pack("{s:i,s:s,s:s,s:s,s:i,s:I,s:i,s:s,s:o}", "schema", 1, "target", r->target,
                   "contender", r->contender, "role", role_name(r->role), "trial", r->trial, "seed",
-                  (json_int_t)r->seed, "cores", r->cores, "definition", r->definition);
+                  (json_int_t)r->seed, "cores", r->cores, "definition", r->definition,
+                  "fuzzers", fuzzers);
     json_t *more = json_pack(
         "{s:f,s:f,s:f,s:f,s:i,s:f,s:I,s:I,s:i,s:i,s:f,s:o,s:o,s:o,s:I,s:o,s:s,s:s,s:s,s:s,s:s}",
         "budget_s", r->budget_s, "cpu_s", r->cpu_s, "wall_s", r->wall_s, "ratio", r->ratio,
@@ -186,7 +190,11 @@ static int64_t whole_of(json_t *o, const char *key)
 static void take_lists(struct result *r, json_t *o)
 {
     json_t *bugs = json_object_get(o, "bugs"), *edges = json_object_get(o, "edges"),
-           *wall = json_object_get(o, "wall_at_s"), *top = json_object_get(o, "top_share");
+           *wall = json_object_get(o, "wall_at_s"), *top = json_object_get(o, "top_share"),
+           *fuzzers = json_object_get(o, "fuzzers");
+    for (size_t i = 0; i < json_array_size(fuzzers); i++)
+        if (json_is_string(json_array_get(fuzzers, i)))
+            strv_add(&r->fuzzers, json_string_value(json_array_get(fuzzers, i)));
     r->n_bugs = json_array_size(bugs);
     r->bugs = xcalloc(r->n_bugs + 1, sizeof *r->bugs);
     for (size_t i = 0; i < r->n_bugs; i++) {
@@ -261,6 +269,7 @@ void result_free(struct result *r)
                    r->version, r->build_id,  r->began,      r->host};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         free(own[i]);
+    strv_free(&r->fuzzers);
     free(r->bugs);
     *r = (struct result){0};
 }

@@ -27,6 +27,7 @@ struct bug_result {
 
 struct result {
     char *target, *contender, *definition;
+    struct strv fuzzers; /* the roster as it was then; none: a rival, or an old result */
     enum role role;
     int trial, cores, attempts;
     uint64_t seed;

@@ -42,6 +42,7 @@ struct slot {
     size_t n_kept;
     struct growth growth;
     double top_share[GROWTH_QUARTERS];
+    struct strv fuzzers; /* of the campaign; a rival has none */
     struct timer next; /* goes on outside of callbacks of what it frees */
 };
 
@@ -120,6 +121,7 @@ static void clear(struct slot *sl)
     contest_free(sl->contest);
     kept_free(sl->kept, sl->n_kept);
     growth_free(&sl->growth);
+    strv_free(&sl->fuzzers);
     sl->measure = NULL;
     sl->contest = NULL;
     sl->kept = NULL;
@@ -200,6 +202,8 @@ static void fill(const struct slot *sl, struct result *r)
         r->edges[i] = growth_at(&sl->growth, c->wall_at[i]);
     }
     memcpy(r->top_share, sl->top_share, sizeof r->top_share);
+    for (size_t i = 0; i < sl->fuzzers.n; i++)
+        strv_add(&r->fuzzers, sl->fuzzers.v[i]);
 }
 
 static void write_result(struct slot *sl)
@@ -277,7 +281,8 @@ static int measure_rival(struct slot *sl, struct err *e)
 static int measure_carol(struct slot *sl, struct err *e)
 {
     char *out = fs_join(sl->now->dir, "out");
-    int rc = growth_of_campaign(&sl->growth, out, sl->contest->whole_ns, sl->top_share, e);
+    int rc = growth_of_campaign(&sl->growth, out, sl->contest->whole_ns, sl->top_share,
+                                &sl->fuzzers, e);
     free(out);
     if (rc == 0)
         on_measured(sl, 0, e);

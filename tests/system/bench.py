@@ -192,6 +192,8 @@ def test_kill_and_resume(top, out):
     kept = sorted(str(p.relative_to(out / "campaigns")) for p in out.glob("campaigns/*/*.db*"))
     check(kept == [f"door,single+aflpp,{i}/journal.db" for i in (1, 2)] and not list(out.glob("campaigns/*/out")),
           "results and journals are kept, and nothing else", kept)
+    rosters = {r["contender"]: r["fuzzers"] for _, r in after.values()}
+    check(rosters == {"single:aflpp": ["aflpp"], "bare": None}, "a result names the fuzzers of its campaign", rosters)
     code, text = carol.run("analyze", "allocation", out, "--of", "single:aflpp")
     check(code == 0 and "door" in text and "single:aflpp" in text, "journals that carol analyze reads", text)
     code, text = carol.run("status", out / "campaigns" / "door,single+aflpp,1")

@@ -366,6 +366,7 @@ static void test_result(void **state)
                        .host = (char[]){"h"}},
                   back;
     r.edges[RESULT_MOMENTS] = 42;
+    strv_split(&r.fuzzers, "x,y", ',');
     result_bugs(&r, bugs, 3, &o);
     assert_int_equal(result_triggered(&r), 1);
     assert_int_equal(result_reached(&r), 2);
@@ -377,6 +378,7 @@ static void test_result(void **state)
     assert_string_equal(back.contender, r.contender);
     assert_string_equal(back.definition, r.definition);
     assert_int_equal(back.role, ROLE_SINGLE);
+    assert_true(back.fuzzers.n == 2 && strv_has(&back.fuzzers, "x") && strv_has(&back.fuzzers, "y"));
     assert_int_equal(back.attempts, 2);
     assert_int_equal(back.execs, 1000);
     assert_int_equal(back.edges[RESULT_MOMENTS], 42);
@@ -396,6 +398,7 @@ static void test_result(void **state)
     assert_true(result_read(&back, path, &e) < 0);
     assert_int_equal(e.exit, ERR_EXIT_USAGE);
     free(path);
+    strv_free(&r.fuzzers);
     free(r.bugs);
 }
 
