@@ -38,7 +38,10 @@ static int stored_options(struct settings *o, struct err *e)
 static int choose_roster(struct real *r, struct settings *o, struct err *e)
 {
     struct strv want = {0};
-    int rc = o->fuzzers.n ? 0 : fuzzer_roster(o->paper ? "paper" : "default", &want, e);
+    const char *usual = o->paper ? "paper" : "default";
+    if (str_starts(o->scheduler, "single:")) /* nobody else would ever run */
+        usual = o->scheduler + strlen("single:");
+    int rc = o->fuzzers.n ? 0 : fuzzer_roster(usual, &want, e);
     for (size_t i = 0; rc == 0 && i < o->fuzzers.n; i++)
         rc = fuzzer_roster(o->fuzzers.v[i], &want, e);
     strv_free(&o->fuzzers);

@@ -2,7 +2,8 @@
  * (METHOD §13).  The common reward does not steer it.
  *
  * A round is prep + focus of campaign time.  In the preparation all arms get short turns in rotation (one
- * core each with as many workers as arms).  Every `check` it compares the new edges each arm found since the
+ * core each with as many workers as arms).  Every `check` (with fewer workers: after as many as it takes until
+ * every arm had its short turn) it compares the new edges each arm found since the
  * preparation began: a lead of more than theta ends it.  In the focus the winner has all cores; without a
  * winner the shares are proportional to the new edges.  The focus lasts until the round ends, so an early end
  * of the preparation lengthens it.  A winner raises theta by its start value; a round without one halves it.
@@ -75,10 +76,11 @@ static int autofz_create(struct sched **out, const char *arg, const struct sched
 
 /* --- phases by the clock --------------------------------------------------------------------- */
 
-/* The next comparison: every check_ns, the last one at the end of the preparation. */
+/* The next comparison: when all arms had the same number of short turns, the last one at the end of the preparation. */
 static int64_t next_check(const struct autofz *a)
 {
-    int64_t after = (int64_t)(a->checks + 1) * a->o.check_ns;
+    int64_t turns = (a->base.n_arms + a->workers - 1) / a->workers; /* one after another on a core */
+    int64_t after = (int64_t)(a->checks + 1) * turns * a->o.check_ns;
     return a->from_ns + (after < a->o.prep_ns ? after : a->o.prep_ns);
 }
 

@@ -330,7 +330,7 @@ static void contextual_free(struct sched *s)
 
 const struct sched_ops sched_contextual = {
     .name = "contextual",
-    .summary = "learns from 15 signals which fuzzer will earn most now (the default)",
+    .summary = "learns from 15 signals which fuzzer will earn most now (with --paper)",
     .params = params,
     .columns = {"prediction", "width", "noise", "draw"},
     .predicts = true,

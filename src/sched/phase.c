@@ -180,6 +180,8 @@ static void phase_learn(struct sched *s, const struct decision *d, const struct 
         memmove(a->window, a->window + 1, (size_t)--a->n * sizeof *a->window);
     a->window[a->n++] = o->reward;
     a->completed++;
+    if (p->dispatched[d->choice] < a->completed) /* another scheduler's turns, in a replay */
+        p->dispatched[d->choice] = a->completed;
     estimate(p, a);
 }
 

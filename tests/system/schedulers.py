@@ -120,6 +120,14 @@ def others(out):
            .replace(str(TEMP), "TEMP"), f"{code}\n{text}")
 
 
+def alone():
+    """single: has a roster of one, whichever, without being told."""
+    out = TEMP / "alone"
+    code, text = carol.run("fuzz", "-b", TEMP / "tote", "-i", TOTE / "seeds", "-o", out, "-j", 1, "-d", "1s", "-s", "single:havoc")
+    took_part = rows(out, "SELECT value FROM settings WHERE key = 'fuzzers'") if code == 0 else text
+    ok(took_part == [("havoc",)], "single: needs no -f, and nobody else takes part", took_part)
+
+
 def main():
     if not engines_of(CAROL):
         print("1..0 # SKIP the fuzzers are not built: make engines")
@@ -137,6 +145,7 @@ def main():
             print(f"# {name}: {time.monotonic() - began:.0f} s", flush=True)
         if (TEMP / "random").exists():
             others(TEMP / "random")
+        alone()
     finally:
         carol.kill_all()
         tap.tidy(TEMP)

@@ -74,6 +74,29 @@ static void a_winner_ends_the_preparation(void **state)
     }
 }
 
+/* With fewer workers than arms nobody wins before all had their turn: six on one, every sixth check. */
+static void on_one_core_all_are_measured_first(void **state)
+{
+    (void)state;
+    struct sched *s = make("autofz", 6, 1, 0, NULL, NULL);
+    for (int i = 0; i < 6; i++) {
+        struct decision d = ask(s, i * 30 * S, 0);
+        assert_int_equal(d.choice, i);
+        assert_true(d.arm[0].phi[0] == 0); /* still the preparation, though the first has 700 */
+        finish(s, &d, (i + 1) * 30 * S - 1, i == 5 ? 900 : i == 0 ? 700 : 0);
+    }
+    struct decision d = ask(s, 180 * S, 0);
+    expect_focus(&d, 200, 0);
+    assert_int_equal(d.choice, 5);
+    sched_free(s);
+    s = make("autofz", 6, 5, 0, NULL, NULL); /* two rotations */
+    d = ask(s, 0, 0);
+    finish(s, &d, S, 700);
+    assert_true(ask(s, 60 * S - 1, 0).arm[0].phi[0] == 0);
+    assert_true(ask(s, 60 * S, 0).arm[0].phi[0] == 1);
+    sched_free(s);
+}
+
 /* Only what was dispatched since the preparation began and evaluated before the check. */
 static void turns_over_a_boundary_do_not_count(void **state)
 {
@@ -155,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(theta_goes_up_and_down),
         cmocka_unit_test(a_winner_ends_the_preparation),
+        cmocka_unit_test(on_one_core_all_are_measured_first),
         cmocka_unit_test(turns_over_a_boundary_do_not_count),
         cmocka_unit_test(ties_and_no_winner),
         cmocka_unit_test(dropped_arms_do_not_count),

@@ -281,6 +281,10 @@ static void warmup_in_the_drawn_order(void **state)
     for (int i = 0; i < 6; i++)
         assert_int_equal(pick_at(s, (uint64_t)i + 1, 0, &d), o[i % 3]);
     sched_free(s);
+    s = world_sched("phase", 3, 1, NULL);
+    learn(s, o[0], 0.5); /* had its turn from another scheduler, in a replay */
+    assert_int_equal(pick_at(s, 1, 0, &d), o[1]);
+    sched_free(s);
 }
 
 /* Without noise and with equal rewards nothing but the tie decides, and nobody is favoured. */

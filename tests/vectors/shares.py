@@ -88,10 +88,10 @@ class Autofz(Campaign):
         o, theta, begin, number = self.opts, self.opts["theta"], 0, 0
         while True:
             checks = []
-            at = o["check"]
+            at = every = o["check"] * -(-self.k // self.w)  # until all have had a core for so long
             while at < o["prep"]:
                 checks.append(begin + at)
-                at += o["check"]
+                at += every
             checks.append(begin + o["prep"])
             end = begin + o["prep"] + o["focus"]
             for c in checks:
