@@ -5,7 +5,7 @@
 #   make test       unit and system tests; SAN=1: the unit tests under ASan and UBSan
 #   make soak       what draws lots, with other seeds each time: SECONDS=600 (or RUNS=N), SEED=N
 #   make bench      the figures Carol must hold (bench/)
-#   make bench-reduced  the benchmark of planted bugs in small: one target, every scheduler and rival; 15 minutes
+#   make bench-reduced  the benchmark of planted bugs in small: one target, the paper's schedulers and every rival; 7 minutes
 #   make lint       layers, headers, references in the docs, scripts, static analysis, a build with clang
 #   make install    PREFIX=/usr/local, DESTDIR=
 #   make clean      the build directories; the fuzzers stay in the cache (see tools/engines.py)

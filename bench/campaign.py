@@ -37,8 +37,8 @@ def main():
     good = True
     with built() as temp:
         if WHICH in ("short", "both"):
-            good &= measure(temp, 60, 2, 0.93)
-            good &= measure(temp, 60, 5, 0.95)
+            good &= measure(temp, 60, 2, 0.95)
+            good &= measure(temp, 60, 5, 0.97)
         if WHICH in ("long", "both"):
             good &= measure(temp, 245, 120, 0.97)
     return verdict(good)

@@ -1,4 +1,4 @@
-"""Every scheduler on a real target with all six fuzzers, killed and resumed once in the middle.
+"""Every scheduler on a real target with the default fuzzers, killed and resumed once in the middle.
 
 usage: eight.py CAROL CAROL_BY_CLANG ROOT [SCHEDULER...]     see eight.sh
 Prints one line per scheduler as it is done, then the shares; exit 1 when a decision does not replay.
@@ -93,7 +93,7 @@ def main():
     if len({c for c, _ in judges}) < 2:
         print(f"bench: both are built by {judges[0][0]}", file=sys.stderr)
         return 3
-    print(f"{EACH:g} s each, turns of {TURN:g} s, six fuzzers, {os.cpu_count()} cores, kill -9 and --resume "
+    print(f"{EACH:g} s each, turns of {TURN:g} s, the default fuzzers, {os.cpu_count()} cores, kill -9 and --resume "
           f"in the middle\n{'scheduler':14} {'turns':>6} {'void':>5} {'edges':>6} {'seeds':>6} "
           f"{'crashes':>8} " + " ".join(f"{'replay ' + c:>13}" for c, _ in judges), flush=True)
     good, shares = True, {}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A real campaign of two minutes under each scheduler: all six fuzzers, turns of 5 s, kill -9 of the
+# A real campaign of two minutes under each scheduler: the default fuzzers, turns of 5 s, kill -9 of the
 # supervisor in the middle and --resume; then every decision must replay bit for bit, with this carol and
 # with one built by clang.  About 17 minutes for all eight.
 #

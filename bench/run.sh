@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # `make bench`: every benchmark of this directory, one after another, on an otherwise idle machine.
 # Each holds a figure and says so by its exit code (0 held, 1 not held, 3 something needed is not
-# here); what it printed is shown and kept in BUILD/bench/NAME.log.  About twenty minutes.
+# here); what it printed is shown and kept in BUILD/bench/NAME.log.  About twenty minutes.  `versus` and `bugs` take hours
+# and judge what was recorded in bench/results; docs/RESULTS.md has the commands that make it.
 #
-#   bench/run.sh [BUILD [NAME...]]       names: libs executor control import decide scale analyze campaign slots page viewers triage chaos
+#   bench/run.sh [BUILD [NAME...]]       names: libs executor control import decide scale analyze campaign slots page viewers triage chaos versus bugs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build}
 shift || true
 [[ $build == /* ]] || build=$PWD/$build
-[[ $# -gt 0 ]] || set -- libs executor control import decide scale analyze campaign slots page viewers triage chaos
+[[ $# -gt 0 ]] || set -- libs executor control import decide scale analyze campaign slots page viewers triage chaos versus bugs
 mkdir -p "$build/bench"
 export BUILD=$build CAROL=$build/carol CAROL_SELF=$build/carol
 
@@ -19,6 +20,8 @@ command_of() {
     control) echo "bench/control.sh $build" ;;
     import | decide) echo "$build/bench/bench-$1" ;;
     executor | campaign | scale | analyze | slots | page | viewers | triage | chaos) echo "bench/$1.sh" ;;
+    versus) echo "bench/versus.sh -o bench/results/versus --name 20-with-cmplog --targets xml,png,lua,cms --trials 1 --least 1 --mean 1.15" ;;
+    bugs) echo "bench/bugs.py $build/carol bench/results/suite" ;;
     *) return 1 ;;
     esac
 }

@@ -320,6 +320,7 @@ def write_csv(a, rows):
 
 
 def geometric(values):
+    values = list(values)
     return math.exp(statistics.fmean(map(math.log, values))) if values and min(values) > 0 else math.nan
 
 
@@ -327,7 +328,7 @@ def table(a, rows):
     print(f"\n{a.name}: carol fuzz -j {a.cores} {' '.join(a.options)}  against  {a.rival}, {a.seconds} s")
     print(f"{'target':8} {'trial':>5} {'seeds':>7} {'carol':>8} {a.rival:>8} {'gain':>6} {'area':>6} "
           f"{'execs':>6}")
-    medians = {"gain": [], "area": []}
+    medians = {"gain": {}, "area": {}}
     for target in dict.fromkeys(r["target"] for r in rows):
         pairs = {}
         for r in rows:
@@ -340,11 +341,22 @@ def table(a, rows):
         middle = {k: statistics.median(ratio(p["carol"], p["rival"], k) for p in pairs.values()) for k in medians}
         print(f"{target:8} {'median':>5} {'':23} {middle['gain']:8.3f} {middle['area']:6.3f}")
         for k, v in middle.items():
-            medians[k].append(v)
+            medians[k][target] = v
     if len({(r.get("version"), r.get("host")) for r in rows}) > 1:
         print("these pairs are of different versions of Carol or different processors (columns version and host)")
     if len(medians["gain"]) > 1:
-        print(f"{'geometric mean of medians':38} {geometric(medians['gain']):8.3f} {geometric(medians['area']):6.3f}")
+        print(f"{'geometric mean of medians':38} {geometric(medians['gain'].values()):8.3f} {geometric(medians['area'].values()):6.3f}")
+    return medians
+
+
+def judge(a, medians):
+    """True unless a median or their geometric mean is below what --least and --mean ask for."""
+    short = [f"{k} on {t} {v:.3f}" for k, of in medians.items() for t, v in of.items() if a.least and not v >= a.least]
+    short += [f"mean {k} {geometric(of.values()):.3f}" for k, of in medians.items() if a.mean and not geometric(of.values()) >= a.mean]
+    if a.least or a.mean:
+        wanted = [f"{what} {v:.2f}" for what, v in (("each", a.least), ("mean", a.mean)) if v]
+        print(f"asked for: {', '.join(wanted)}: {'too little: ' + ', '.join(short) if short else 'held'}")
+    return not short
 
 
 def arguments():
@@ -357,6 +369,8 @@ def arguments():
     p.add_argument("--seconds", type=int, default=600)
     p.add_argument("--cores", type=int, default=1)
     p.add_argument("--rival", choices=["bare", "cmplog"], default="bare")
+    p.add_argument("--least", type=float, help="exit 1 when the median of a target, in gain or area, is below this")
+    p.add_argument("--mean", type=float, help="the same for the geometric mean over the targets")
     p.add_argument("--keep", action="store_true", help="keep the directories of the campaigns")
     p.add_argument("--carol", type=Path, default=Path(os.environ.get("CAROL", ROOT / "carol")))
     own = sys.argv[1:]
@@ -388,7 +402,8 @@ def main():
             print(f"{time.strftime('%H:%M:%S')} {n} {trial}/{a.trials}", flush=True)
             rows += pair(a, n, *built[n], trial)
             write_csv(a, rows)
-        table(a, sorted(rows, key=lambda r: (r["target"], r["trial"])))
+        medians = table(a, sorted(rows, key=lambda r: (r["target"], r["trial"])))
+        return 0 if judge(a, medians) else 1
     except Missing as e:
         print(f"versus: {e} cannot be had here", file=sys.stderr)
         return 3
@@ -401,7 +416,6 @@ def main():
     except KeyboardInterrupt:
         print("\nversus: stopped; the same command goes on where it was", file=sys.stderr)
         return 130
-    return 0
 
 
 if __name__ == "__main__":

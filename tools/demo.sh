@@ -24,8 +24,8 @@ say "   $carol build -o $demo/target --src examples/tote -- examples/tote/build.
 $carol build -o "$demo/target" --src examples/tote -- examples/tote/build.sh
 
 step "2. The campaign: $(nproc) cores, $seconds s, turns of 3 s:"
-say "   $carol fuzz -b $demo/target -i examples/tote/seeds -o $demo/campaign -d ${seconds}s --turn 3s --paper"
-$carol fuzz -b "$demo/target" -i examples/tote/seeds -o "$demo/campaign" -d "${seconds}s" --turn 3s --paper
+say "   $carol fuzz -b $demo/target -i examples/tote/seeds -o $demo/campaign -d ${seconds}s --turn 3s"
+$carol fuzz -b "$demo/target" -i examples/tote/seeds -o "$demo/campaign" -d "${seconds}s" --turn 3s
 
 step "3. Every decision, computed again from the journal:"
 $carol replay "$demo/campaign"

@@ -53,10 +53,11 @@ static void print_defects(const struct status *st, const struct defects *d)
            metric_total(st, "distinct_defects"), metric_total(st, "confirmed_defects"),
            metric_total(st, "untriaged"));
     for (size_t i = 0; i < d->n; i++)
-        printf("  %s  %-8s %s in %s, by %s after %.0f s, %llu inputs\n", d->v[i].id,
+        printf("  %s  %-8s %s in %s, by %s after %.0f s, %llu input%s\n", d->v[i].id,
                defect_class(&d->v[i]), d->v[i].fault,
                *d->v[i].function ? d->v[i].function : "unknown code", d->v[i].found_by,
-               seconds(d->v[i].first_seen_ns), (unsigned long long)d->v[i].inputs);
+               seconds(d->v[i].first_seen_ns), (unsigned long long)d->v[i].inputs,
+               d->v[i].inputs == 1 ? "" : "s");
 }
 
 static void print_campaign(const struct status *st)

@@ -70,7 +70,7 @@ const struct setting settings_table[] = {
     {"exec_ms", SET_U32, AT(exec_ms), "exec-limit", 0, "MS", .preset = "0", .paper = "600000",
      .hi = 600000, .later = true,
      .help = "fuzzers give a run up after this long; at most --timeout\n"
-             "(default, or 0: five times the slowest seed, at least 20)"},
+             "(default, or 0: five times the slowest seed, at least 5)"},
     {"args", SET_WORDS, AT(args)},
     {NULL, SET_TIME, AT(plateau_ns), "stop-on-plateau", 0, "TIME", .hi = INT64_MAX, .again = true,
      .help = "end after that long without a new edge"},

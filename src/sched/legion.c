@@ -35,7 +35,7 @@ static const struct param params[] = {
     {"round", PARAM_TIME, offsetof(struct opts, round_ns), 600, 0.01, 1e7, NULL,
      "how long shares stay"},
     {"units", PARAM_CHOICE, offsetof(struct opts, units), 0, 0, 0, "cumulative|last",
-     "n: all units an arm had, or those of its last round"},
+     "n: all units a fuzzer had, or those of its last round"},
     {"monitor", PARAM_CHOICE, offsetof(struct opts, monitor), 0, 0, 0, "off|on",
      "take cores back within a round"},
     {"check", PARAM_TIME, offsetof(struct opts, check_ns), 30, 0.01, 1e7, NULL,

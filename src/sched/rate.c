@@ -23,7 +23,7 @@ static const struct param params[] = {
     {"half", PARAM_REAL, AT(half), 4, 0.1, 1e6, NULL,
      "own turns after which what a fuzzer found counts half"},
     {"evidence", PARAM_REAL, AT(evidence), 20, 0, 1e9, NULL,
-     "that many recent edges make a fuzzer forget so quickly, twice as many twice; 0: always"},
+     "recent edges at which old turns age by one turn; twice as many: by two; 0: always by one"},
     {"noise", PARAM_REAL, AT(noise), 0.5, 1e-6, 100, NULL,
      "standard deviation of one turn's log rate; sets the width"},
     {"idle", PARAM_REAL, AT(idle), 0.005, 0, 100, NULL,

@@ -16,7 +16,8 @@ static void explain_arm(const struct decision_arm *row, const char *name, struct
         buf_printf(out, " (%.2f times its mean, by its signals)", det_exp(phi[RATE_PHI_SIGNALS]));
     buf_printf(out, ", give or take a factor of %.2f", det_exp(row->width));
     if (phi[RATE_PHI_IDLE] > 0)
-        buf_printf(out, " after %g turns of others", phi[RATE_PHI_IDLE]);
+        buf_printf(out, " after %g turn%s of others", phi[RATE_PHI_IDLE],
+                   phi[RATE_PHI_IDLE] == 1 ? "" : "s");
     buf_printf(out, ", drew %.3g", det_exp(row->draw));
 }
 
