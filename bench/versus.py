@@ -354,7 +354,7 @@ def judge(a, medians):
     short = [f"{k} on {t} {v:.3f}" for k, of in medians.items() for t, v in of.items() if a.least and not v >= a.least]
     short += [f"mean {k} {geometric(of.values()):.3f}" for k, of in medians.items() if a.mean and not geometric(of.values()) >= a.mean]
     if a.least or a.mean:
-        wanted = [f"{what} {v:.2f}" for what, v in (("each", a.least), ("mean", a.mean)) if v]
+        wanted = [f"{what} {v:g}" for what, v in (("each", a.least), ("mean", a.mean)) if v]
         print(f"asked for: {', '.join(wanted)}: {'too little: ' + ', '.join(short) if short else 'held'}")
     return not short
 

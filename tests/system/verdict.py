@@ -3,6 +3,8 @@
 
     verdict.py CAROL SOURCE_ROOT
 """
+import contextlib
+import io
 import json
 import subprocess
 import sys
@@ -31,13 +33,18 @@ def of_viewers():
     TAP.ok(not wrong, "the cost of viewers: held by serving, refuted by either, not told apart where the interval is on both sides", wrong)
 
 
+def judged(least, mean, medians):
+    with contextlib.redirect_stdout(io.StringIO()):
+        return versus.judge(SimpleNamespace(least=least, mean=mean), medians)
+
+
 def of_versus():
     medians = {"gain": {"a": 1.0, "b": 1.44}, "area": {"a": 1.21, "b": 1.21}}  # geometric means: 1.2, 1.21
     cases = [(None, None, True), (1.0, 1.19, True), (1.01, None, False), (1.0, 1.205, False), (None, 1.22, False)]
-    wrong = [c for c in cases if versus.judge(SimpleNamespace(least=c[0], mean=c[1]), medians) != c[2]]
+    wrong = [c for c in cases if judged(c[0], c[1], medians) != c[2]]
     TAP.ok(not wrong, "against afl-fuzz: every median and the mean count, in gain and in area", wrong)
     nan = {"gain": {"a": float("nan")}, "area": {"a": 2.0}}
-    TAP.ok(not versus.judge(SimpleNamespace(least=1.0, mean=None), nan), "what cannot be computed is not held")
+    TAP.ok(not judged(1.0, None, nan), "what cannot be computed is not held")
 
 
 def of_bugs():
