@@ -131,11 +131,10 @@ static json_t *to_json(const struct result *r)
     }
     for (int i = 0; i < GROWTH_QUARTERS; i++)
         json_array_append_new(top, r->top_share[i] < 0 ? json_null() : json_real(r->top_share[i]));
-    json_t *o =
-        json_pack("{s:i,s:s,s:s,s:s,s:i,s:I,s:i,s:s,s:o}", "schema", 1, "target", r->target,
-                  "contender", r->contender, "role", role_name(r->role), "trial", r->trial, "seed",
-                  (json_int_t)r->seed, "cores", r->cores, "definition", r->definition,
-                  "fuzzers", fuzzers);
+    json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:i,s:I,s:i,s:s,s:o}", "schema", 1, "target", r->target,
+                          "contender", r->contender, "role", role_name(r->role), "trial", r->trial,
+                          "seed", (json_int_t)r->seed, "cores", r->cores, "definition",
+                          r->definition, "fuzzers", fuzzers);
     json_t *more = json_pack(
         "{s:f,s:f,s:f,s:f,s:i,s:f,s:I,s:I,s:i,s:i,s:f,s:o,s:o,s:o,s:I,s:o,s:s,s:s,s:s,s:s,s:s}",
         "budget_s", r->budget_s, "cpu_s", r->cpu_s, "wall_s", r->wall_s, "ratio", r->ratio,

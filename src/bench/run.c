@@ -43,7 +43,7 @@ struct slot {
     struct growth growth;
     double top_share[GROWTH_QUARTERS];
     struct strv fuzzers; /* of the campaign; a rival has none */
-    struct timer next; /* goes on outside of callbacks of what it frees */
+    struct timer next;   /* goes on outside of callbacks of what it frees */
 };
 
 struct bench {
@@ -281,8 +281,8 @@ static int measure_rival(struct slot *sl, struct err *e)
 static int measure_carol(struct slot *sl, struct err *e)
 {
     char *out = fs_join(sl->now->dir, "out");
-    int rc = growth_of_campaign(&sl->growth, out, sl->contest->whole_ns, sl->top_share,
-                                &sl->fuzzers, e);
+    int rc =
+        growth_of_campaign(&sl->growth, out, sl->contest->whole_ns, sl->top_share, &sl->fuzzers, e);
     free(out);
     if (rc == 0)
         on_measured(sl, 0, e);

@@ -79,7 +79,8 @@ static int autofz_create(struct sched **out, const char *arg, const struct sched
 /* The next comparison: when all arms had the same number of short turns, the last one at the end of the preparation. */
 static int64_t next_check(const struct autofz *a)
 {
-    int64_t turns = (a->base.n_arms + a->workers - 1) / a->workers; /* one after another on a core */
+    int64_t turns =
+        (a->base.n_arms + a->workers - 1) / a->workers; /* one after another on a core */
     int64_t after = (int64_t)(a->checks + 1) * turns * a->o.check_ns;
     return a->from_ns + (after < a->o.prep_ns ? after : a->o.prep_ns);
 }

@@ -378,7 +378,8 @@ static void test_result(void **state)
     assert_string_equal(back.contender, r.contender);
     assert_string_equal(back.definition, r.definition);
     assert_int_equal(back.role, ROLE_SINGLE);
-    assert_true(back.fuzzers.n == 2 && strv_has(&back.fuzzers, "x") && strv_has(&back.fuzzers, "y"));
+    assert_true(back.fuzzers.n == 2 && strv_has(&back.fuzzers, "x") &&
+                strv_has(&back.fuzzers, "y"));
     assert_int_equal(back.attempts, 2);
     assert_int_equal(back.execs, 1000);
     assert_int_equal(back.edges[RESULT_MOMENTS], 42);
