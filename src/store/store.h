@@ -375,7 +375,8 @@ struct store_triage {
     const char *report; /* the sanitizer's, symbolised and cut; NULL in store_triage_rows */
 };
 CAROL_MUST_CHECK int store_triage_put(struct store *s, const struct store_triage *t, struct err *e);
-/* Only the counts of runs and the remark of a row of this build that is there, from t; its CPU time is added. */
+/* Only the counts of runs and the remark of a row of this build that is there, from t; its CPU time is added, and what t
+ * withholds is withheld. */
 CAROL_MUST_CHECK int store_triage_confirm(struct store *s, const struct store_triage *t,
                                           struct err *e);
 /* Every crash that has a row, in order of their numbers; the crash without its bytes. */

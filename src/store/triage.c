@@ -76,7 +76,7 @@ static int confirm(struct store *s, const struct store_triage *t, struct err *e)
     int rc =
         db_query(s, &q,
                  "UPDATE triage SET asan_runs = ?, asan_hits = ?, plain_runs = ?, plain_hits = ?,"
-                 " plain_signal = ?, cpu_us = cpu_us + ?, why = ?"
+                 " plain_signal = ?, withheld = max(withheld, ?), cpu_us = cpu_us + ?, why = ?"
                  " WHERE crash = ? AND build = ?",
                  e);
     if (rc < 0)
@@ -86,6 +86,7 @@ static int confirm(struct store *s, const struct store_triage *t, struct err *e)
     db_bind_int(&q, t->plain_runs);
     db_bind_int(&q, t->plain_hits);
     db_bind_int(&q, t->plain_signal);
+    db_bind_int(&q, t->withheld);
     db_bind_int(&q, t->cpu_us);
     db_bind_text(&q, text_or_empty(t->why));
     db_bind_int(&q, t->crash);

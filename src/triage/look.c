@@ -210,8 +210,8 @@ static void confirm_next(struct look *k)
     struct verdict *v = &k->v;
     if (lab_has(k->lab, FAMILY_PLAIN) && v->plain_runs < CONFIRM_RUNS)
         shoot(k, FAMILY_PLAIN, 0, false, true);
-    else if (lab_has(k->lab, FAMILY_ASAN) && v->plain_hits < CONFIRM_RUNS &&
-             v->asan_runs < CONFIRM_RUNS)
+    else if (lab_has(k->lab, FAMILY_ASAN) && v->asan_runs < CONFIRM_RUNS &&
+             (v->plain_hits < CONFIRM_RUNS || (k->s.worst && !v->withheld)))
         shoot(k, FAMILY_ASAN, 0, false, false);
     else
         say_confirmed(k);
@@ -289,16 +289,18 @@ static void on_shot(void *arg, struct shot *s)
         return;
     }
     count(k, s);
-    if (k->s.kind == LOOK_CONFIRM)
+    if (k->s.kind == LOOK_CONFIRM) {
+        k->v.withheld = k->v.withheld || (s->known && s->r.withheld);
         confirm_next(k);
-    else if (k->s.kind == LOOK_HANG)
+    } else if (k->s.kind == LOOK_HANG) {
         hang_next(k, s, was);
-    else if (was == FAMILY_ASAN)
+    } else if (was == FAMILY_ASAN) {
         bucket_after_asan(k, s);
-    else if (was == FAMILY_PLAIN)
+    } else if (was == FAMILY_PLAIN) {
         bucket_after_plain(k, s);
-    else
+    } else {
         bucket_after_finder(k, s);
+    }
 }
 
 int look_start(struct look **out, struct lab *lab, const struct look_spec *s, look_fn *fn,

@@ -7,7 +7,8 @@
  *
  * LOOK_BUCKET   the asan build shows what fails and where; what it does not show is tried on the plain build, and on that
  *               of the fuzzer that found it
- * LOOK_CONFIRM  five shots on the plain build; when not all of them fail, also on the asan build, for the rate
+ * LOOK_CONFIRM  five shots on the plain build; when not all of them fail, also on the asan build, for the rate; and up to five there
+ *               to see the worst that it does, if that is asked for
  * LOOK_HANG     ten times the limit on the plain build; what does not end is stopped twice on the asan build, to see
  *               where it is */
 #ifndef CAROL_TRIAGE_LOOK_H
@@ -26,6 +27,7 @@ struct look_spec {
     size_t size;
     int cpu;         /* pinned to; -1: no */
     int64_t most_ms; /* CPU time of a shot at most; 0: as the lab has it */
+    bool worst;      /* confirm: what it does on the asan build counts, too (verdict.withheld) */
     bool once; /* bucket: one shot only, and no verdict but a defect (outcome NONE otherwise) */
     enum family finder; /* the build of the fuzzer that found it; FAMILY_NONE: unknown */
     int signal;         /* that it saw */
@@ -35,7 +37,8 @@ struct verdict {
     enum triage_outcome outcome; /* of LOOK_CONFIRM: crash */
     bool known;                  /* the report below */
     struct report r;
-    char *text; /* what was printed with it; NULL: nothing */
+    char *text;    /* what was printed with it; NULL: nothing */
+    bool withheld; /* confirm: a run of it is to be withheld */
     int asan_runs, asan_hits, plain_runs, plain_hits, plain_signal;
     int64_t cpu_us;
     char why[256];

@@ -141,6 +141,7 @@ static void on_confirm(void *arg, struct verdict *v)
                                .plain_runs = v->plain_runs,
                                .plain_hits = v->plain_hits,
                                .plain_signal = v->plain_signal,
+                               .withheld = v->withheld,
                                .cpu_us = v->cpu_us,
                                .why = v->why};
     int rc = store_triage_confirm(t->store, &row, &e);
@@ -181,6 +182,7 @@ static int look_at(struct lane *l, struct item *i, enum look_kind kind, look_fn 
                           .data = l->data.p ? l->data.p : "",
                           .size = l->data.len,
                           .cpu = -1,
+                          .worst = true,
                           .finder = finder_of(t, i),
                           .signal = i->signal};
     int rc = look_start(&l->look, t->lab, &s, fn, l, e);

@@ -450,6 +450,24 @@ def empty():
     TAP.ok(f"-f {out}/triage/{d[0]['id']}/" in text if d else False, "whose command has them, too", text)
 
 
+def worse_later():
+    """A pointer that is null in the first run and wild in the others: the worst run makes the class."""
+    runs, source, out = TEMP / "runs", TEMP / "later.c", TEMP / "latero"
+    source.write_text('#include <stdio.h>\n#include <stdint.h>\nint main(void) {\n  FILE *f = fopen("%s", "a+");\n  int first = fgetc(f) == EOF;\n'
+                      '  if (getchar() != \'A\')\n    return 0;\n  fseek(f, 0, SEEK_END);\n  fputc(1, f);\n  fclose(f);\n'
+                      '  *(volatile char *)(first ? (uintptr_t)8 : (uintptr_t)1 << 40) = 1;\n  return 0;\n}\n' % runs)
+    code, text = CAROL.run("build", "-o", TEMP / "later", "--kind", "stdin", "--families", "afl,neutral,asan,plain", source)
+    TAP.ok(code == 0, "a program that remembers its runs", text)
+    CAROL.run("fuzz", "-b", TEMP / "later", "-i", TEMP / "mains", "-o", out, "-f", "aflpp", "-j", 1, "-d", "1s", "--turn", "1s", "--no-triage")
+    with sqlite3.connect(out / "carol.db") as db:
+        db.execute("DELETE FROM crashes")
+    add_crash(out, b"A")
+    runs.unlink(missing_ok=True)
+    code, text = triage("-q", "--minimise-time", "0", out=out)
+    d = defects(out)["defects"]
+    TAP.ok(code == 0 and len(d) == 1 and d[0]["class"] == "withheld", "null in the first run and wild in another: withheld", f"{text}\n{d}")
+
+
 def sections():
     read_planted()
     TAP.ok(len(PLANTED) >= 14, "at least 14 defects are planted", PLANTED)
@@ -467,6 +485,7 @@ def sections():
     bad_input(out)
     symboliser()
     empty()
+    worse_later()
     TAP.ok(not CAROL.survivors(), "no process is left")
 
 
