@@ -182,7 +182,7 @@ static bool is_beginning(const struct file *f, const struct file *files, size_t 
 
 /* By their bytes: what honggfuzz has in its corpus was given to it or harvested once, and what was harvested is
  * in its corpus.  It writes a find to `out` and then to `new`, where it is harvested: one that a kill catches
- * in between stays in its corpus alone. */
+ * in between stays in its corpus alone.  On a busy machine that is not one kill in four. */
 static void check_corpus(void)
 {
     struct file *files;
@@ -199,7 +199,7 @@ static void check_corpus(void)
     }
     check(own > 0 && twice == 0 && own == t.finds,
           "%zu finds in its corpus, %zu harvested, %zu twice", own, t.finds, twice);
-    check_faults(missing, t.kills > 0, "a kill may have come between its two writes",
+    check_faults(missing, (t.kills + 3) / 4, "a kill may have come between its two writes",
                  "what else is in its corpus was given to it (%zu were not)", missing);
     free_files(files, n);
 }
