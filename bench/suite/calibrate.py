@@ -5,8 +5,10 @@ usage: calibrate.py [DIR]      (default: bench/results/suite)
 
 DIR is what `carol bench run bench/suite/singles.ini -o DIR` made: a campaign of `single:FUZZER` is a
 calibration.  Per bug: CPU seconds of each fuzzer, median over trials, and the grade of the best of them beside
-the designed one.  A grade beyond what the best fuzzer was given time for is open: `> 120`.
+the designed one.  A grade beyond what the best fuzzer was given time for is open: `> 120`.  Then how many bugs of each
+measured grade each contender triggered, mean over its trials, summed over the targets.
 """
+import configparser
 import json
 import statistics
 import sys
@@ -21,13 +23,12 @@ EASY, MEDIUM = 20, 300  # CPU seconds of the best single fuzzer
 PREFIX = "single:"
 
 
-def singles(top):
-    """{(target, fuzzer): [result, one per trial]}"""
+def campaigns(top):
+    """{(target, contender): [result, one per trial]}"""
     found = {}
     for path in sorted(top.glob("campaigns/*/result.json")):
         r = json.loads(path.read_text())
-        if r["contender"].startswith(PREFIX):
-            found.setdefault((r["target"], r["contender"][len(PREFIX):]), []).append(r)
+        found.setdefault((r["target"], r["contender"]), []).append(r)
     return found
 
 
@@ -46,20 +47,39 @@ def grade(best, budget):
 
 
 def table(found, fuzzers):
-    agree = Counter()
+    """Prints it; {bug: measured grade}"""
+    agree, measured_of = Counter(), {}
     print(f"{'bug':4} {'designed':8} {'measured':8} " + " ".join(f"{f:>10}" for f in fuzzers))
-    for target in [n for n in check.NAMES if any(t == n for t, _ in found)]:
-        runs = {f: found.get((target, f), []) for f in fuzzers}
+    for target in [n for n in check.NAMES if any((n, PREFIX + f) in found for f in fuzzers)]:
+        runs = {f: found.get((target, PREFIX + f), []) for f in fuzzers}
         budget = min(r["budget_s"] for rs in runs.values() for r in rs)
         for bug in oracle.load_bugs(HERE / target / "bugs.csv").values():
             medians = [statistics.median([seconds(r, bug["id"]) for r in runs[f]] or [float("inf")]) for f in fuzzers]
             measured = grade(min(medians), budget)
             agree[bug["grade"], measured] += 1
+            measured_of[bug["id"]] = measured
             cells = " ".join(f"{'-' if m == float('inf') else f'{m:.1f}':>10}" for m in medians)
             print(f"{bug['id']:4} {bug['grade']:8} {measured:8} {cells}")
     print()
     for (designed, measured), n in sorted(agree.items()):
         print(f"designed {designed}, measured {measured}: {n}")
+    return measured_of
+
+
+def by_grade(found, measured_of, targets):
+    """How many bugs of each grade they triggered: the contenders that ran on all of these targets."""
+    grades = sorted(set(measured_of.values()), key=lambda g: (g != "easy", g != "medium"))
+    print(f"\n{'on ' + ' '.join(targets):28}" + "".join(f"{g:>8}" for g in grades))
+    for contender in sorted({c for _, c in found}):
+        runs = [found.get((t, contender), []) for t in targets]
+        if not all(runs):
+            continue
+        counts = Counter()
+        for results in runs:
+            for r in results:
+                for b in r["bugs"]:
+                    counts[measured_of[b["id"]]] += bool(b["triggered"]) / len(results)
+        print(f"{contender:28}" + "".join(f"{counts[g]:8.1f}" for g in grades))
 
 
 def main():
@@ -67,12 +87,17 @@ def main():
         print(__doc__.strip())
         return 0 if len(sys.argv) == 2 else 2
     top = Path(sys.argv[1]) if len(sys.argv) == 2 else check.ROOT / "bench/results/suite"
-    found = singles(top)
-    if not found:
+    found = campaigns(top)
+    fuzzers = sorted({c[len(PREFIX):] for _, c in found if c.startswith(PREFIX)})
+    if not fuzzers:
         print(f"calibrate: {top} has no campaign of a single fuzzer: carol bench run bench/suite/singles.ini -o {top}",
               file=sys.stderr)
         return 3
-    table(found, sorted({f for _, f in found}))
+    measured_of = table(found, fuzzers)
+    suite = configparser.ConfigParser()
+    suite.read(HERE / "suite.ini")
+    for targets in suite["suite"]["targets"], suite["suite"]["holdout"]:
+        by_grade(found, measured_of, targets.split())
     return 0
 
 
