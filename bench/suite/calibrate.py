@@ -68,14 +68,14 @@ def table(found, fuzzers):
 
 def by_grade(found, measured_of, targets):
     """How many bugs of each grade they triggered: the contenders that ran on all of these targets."""
+    contenders = [c for c in sorted({c for _, c in found}) if all((t, c) in found for t in targets)]
+    if not contenders:
+        return
     grades = sorted(set(measured_of.values()), key=lambda g: (g != "easy", g != "medium"))
     print(f"\n{'on ' + ' '.join(targets):28}" + "".join(f"{g:>8}" for g in grades))
-    for contender in sorted({c for _, c in found}):
-        runs = [found.get((t, contender), []) for t in targets]
-        if not all(runs):
-            continue
+    for contender in contenders:
         counts = Counter()
-        for results in runs:
+        for results in (found[t, contender] for t in targets):
             for r in results:
                 for b in r["bugs"]:
                     counts[measured_of[b["id"]]] += bool(b["triggered"]) / len(results)

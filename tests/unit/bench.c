@@ -213,15 +213,18 @@ static void test_suite_refuses(void **state)
 static void test_own_suites(void **state)
 {
     (void)state;
-    static const char *const names[] = {"suite.ini",   "ablations.ini", "rewards.ini",
-                                        "singles.ini", "rosters.ini",   "reduced.ini"};
-    for (size_t i = 0; i < 6; i++) {
+    static const struct {
+        const char *name;
+        size_t targets;
+    } own[] = {{"suite.ini", 8},   {"ablations.ini", 8}, {"rewards.ini", 8}, {"singles.ini", 8},
+               {"rosters.ini", 8}, {"random.ini", 8},    {"holdout.ini", 3}, {"reduced.ini", 1}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct suite s;
         struct err e = {0};
-        char *path = str_fmt("%s/bench/suite/%s", CAROL_SOURCE, names[i]);
-        if (suite_load(&s, path, temp_dir, i < 5, &e) < 0)
+        char *path = str_fmt("%s/bench/suite/%s", CAROL_SOURCE, own[i].name);
+        if (suite_load(&s, path, temp_dir, own[i].targets == 8, &e) < 0)
             fail_msg("%s", e.msg);
-        assert_int_equal(s.n_targets, i < 5 ? 8 : 1);
+        assert_int_equal(s.n_targets, own[i].targets);
         suite_free(&s);
         free(path);
     }
