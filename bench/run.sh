@@ -21,7 +21,7 @@ command_of() {
     import | decide) echo "$build/bench/bench-$1" ;;
     executor | campaign | scale | analyze | slots | page | viewers | triage | chaos) echo "bench/$1.sh" ;;
     versus) echo "bench/versus.sh -o bench/results/versus --name 20-with-cmplog --targets xml,png,lua,cms --trials 1 --least 1 --mean 1.15" ;;
-    bugs) echo "bench/bugs.py $build/carol bench/results/suite" ;;
+    bugs) echo "bench/bugs.py $build/carol" ;;
     *) return 1 ;;
     esac
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How hard the bugs are: what each fuzzer alone needed for them, and the grade that follows.
 
-usage: calibrate.py [DIR]      (default: bench/results/suite)
+usage: calibrate.py [DIR...]      (default: bench/results/suite and bench/results/holdout)
 
-DIR is what `carol bench run bench/suite/singles.ini -o DIR` made: a campaign of `single:FUZZER` is a
+A DIR is what `carol bench run bench/suite/singles.ini -o DIR` made: a campaign of `single:FUZZER` is a
 calibration.  Per bug: CPU seconds of each fuzzer, median over trials, and the grade of the best of them beside
 the designed one.  A grade beyond what the best fuzzer was given time for is open: `> 120`.  Then how many bugs of each
 measured grade each contender triggered, mean over its trials, summed over the targets.
@@ -23,10 +23,10 @@ EASY, MEDIUM = 20, 300  # CPU seconds of the best single fuzzer
 PREFIX = "single:"
 
 
-def campaigns(top):
+def campaigns(tops):
     """{(target, contender): [result, one per trial]}"""
     found = {}
-    for path in sorted(top.glob("campaigns/*/result.json")):
+    for path in sorted(p for top in tops for p in top.glob("campaigns/*/result.json")):
         r = json.loads(path.read_text())
         found.setdefault((r["target"], r["contender"]), []).append(r)
     return found
@@ -83,14 +83,14 @@ def by_grade(found, measured_of, targets):
 
 
 def main():
-    if len(sys.argv) > 2 or sys.argv[1:2] in (["-h"], ["--help"]):
+    if {"-h", "--help"} & set(sys.argv[1:]):
         print(__doc__.strip())
-        return 0 if len(sys.argv) == 2 else 2
-    top = Path(sys.argv[1]) if len(sys.argv) == 2 else check.ROOT / "bench/results/suite"
-    found = campaigns(top)
+        return 0
+    tops = [Path(d) for d in sys.argv[1:]] or [check.ROOT / "bench/results" / d for d in ("suite", "holdout")]
+    found = campaigns(tops)
     fuzzers = sorted({c[len(PREFIX):] for _, c in found if c.startswith(PREFIX)})
     if not fuzzers:
-        print(f"calibrate: {top} has no campaign of a single fuzzer: carol bench run bench/suite/singles.ini -o {top}",
+        print(f"calibrate: no campaign of a single fuzzer; to make some: carol bench run bench/suite/singles.ini -o {tops[0]}",
               file=sys.stderr)
         return 3
     measured_of = table(found, fuzzers)

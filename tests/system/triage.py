@@ -92,7 +92,7 @@ def buckets():
             add_crash(OUT, b"%" + letter.encode() + more, hang=letter == "h")
     add_crash(OUT, b"%l0", hang=True)
     add_crash(OUT, b"nothing at all")
-    code, text = triage("--minimise-time", "2s", "-q")
+    code, text = triage("--minimise-time", "10s", "-q")
     d = defects()
     TAP.ok(code == 0 and sorted(map(facts, d["defects"])) == expected(("sure", "hang")),
            "every planted defect has exactly one bucket, with its place, fault, weakness and class",
