@@ -1,5 +1,5 @@
-/* darwin: DARWIN as a mutator of afl-fuzz: every execution evaluates one child (darwin_core.h); an
- * execution that was an import evaluates none. */
+/* darwin: DARWIN as a mutator of afl-fuzz: every execution of its own evaluates one child (darwin_core.h); imports
+ * evaluate none. */
 #include "ctl_afl.h"
 #include "darwin_core.h"
 #include "dict.h"
@@ -92,9 +92,6 @@ static size_t fuzz(uint8_t *buf, size_t n, uint8_t **out, const uint8_t *other, 
     }
     st.running = false;
     st.found = 0;
-    size_t import = ctl_afl_import(out);
-    if (import)
-        return import;
     if (n > max || !reserve(max)) {
         *out = buf;
         return n;

@@ -10,16 +10,15 @@ enum { ONLY_US = 1, PLAIN = 2, MOPT = 4 };
 
 static const struct mode {
     unsigned how;
-    enum ctl_way imports;
     const struct mutator *mutator;
     const char *mark; /* in the names of what the mutator finds */
 } modes[] = {
-    [CTL_MODE_NONE] = {0, CTL_WAY_HAVOC, NULL, NULL},
-    [CTL_MODE_AFLPP] = {0, CTL_WAY_HAVOC, NULL, NULL},
-    [CTL_MODE_HAVOC] = {PLAIN, CTL_WAY_HAVOC, NULL, NULL},
-    [CTL_MODE_MOPT] = {PLAIN | MOPT, CTL_WAY_ADDRESS, NULL, NULL},
-    [CTL_MODE_DARWIN] = {PLAIN | ONLY_US, CTL_WAY_FUZZ, &mutator_darwin, "op:darwin"},
-    [CTL_MODE_RADAMSA] = {PLAIN | ONLY_US, CTL_WAY_FUZZ, &mutator_radamsa, "op:radamsa"},
+    [CTL_MODE_NONE] = {0, NULL, NULL},
+    [CTL_MODE_AFLPP] = {0, NULL, NULL},
+    [CTL_MODE_HAVOC] = {PLAIN, NULL, NULL},
+    [CTL_MODE_MOPT] = {PLAIN | MOPT, NULL, NULL},
+    [CTL_MODE_DARWIN] = {PLAIN | ONLY_US, &mutator_darwin, "op:darwin"},
+    [CTL_MODE_RADAMSA] = {PLAIN | ONLY_US, &mutator_radamsa, "op:radamsa"},
 };
 static const struct mode *now = modes;
 
@@ -48,7 +47,7 @@ unsigned carol_mode(void)
     if (next != now && next->mutator && next->mutator->take_over)
         next->mutator->take_over();
     now = next;
-    ctl_afl_take_by(now->imports);
+    ctl_afl_count_batches((now->how & MOPT) != 0);
     return now->how;
 }
 
@@ -58,7 +57,6 @@ size_t afl_custom_fuzz(void *data, uint8_t *buf, size_t n, uint8_t **out, uint8_
     (void)data;
     if (now->mutator && !ctl_afl_leaving())
         return now->mutator->fuzz(buf, n, out, other, other_n, max);
-    ctl_import_done();
     *out = buf;
     return n;
 }

@@ -7,7 +7,7 @@
 
 struct mutator {
     void (*init)(void); /* reads its environment and takes it out of the target's way */
-    /* The next input to execute, an import if there is one (ctl_afl_import). */
+    /* The next input to execute. */
     size_t (*fuzz)(uint8_t *buf, size_t n, uint8_t **out, const uint8_t *other, size_t other_n,
                    size_t max);
     void (*found)(void);     /* a new entry of the fuzzer's own; may be NULL */

@@ -54,9 +54,6 @@ static size_t fuzz(uint8_t *buf, size_t n, uint8_t **out, const uint8_t *other, 
 {
     (void)other;
     (void)other_n;
-    size_t import = ctl_afl_import(out);
-    if (import)
-        return import;
     size_t room = reserve(n, max), made = room ? st.radamsa(buf, n, st.buf, room, st.seed++) : 0;
     *out = made ? st.buf : buf;
     return made ? made : n;

@@ -22,11 +22,13 @@
 
 const struct engine afl_engine = {"afl/afl-fuzz", "--version", "afl-fuzz++"};
 
-bool afl_program_has(const char *text)
+/* Does the program contain this text, by which builds of it can be told apart?  A script that starts another may. */
+static bool program_has(const char *text)
 {
     char *path = where_engine(afl_engine.program);
     struct buf b = BUF_INIT((size_t)64 << 20);
-    bool has = fs_read(path, &b, NULL) == 0 && memmem(b.p, b.len, text, strlen(text));
+    bool has = fs_read(path, &b, NULL) == 0 &&
+               (memmem(b.p, b.len, text, strlen(text)) || (b.len > 1 && memcmp(b.p, "#!", 2) == 0));
     buf_free(&b);
     free(path);
     return has;
@@ -34,7 +36,7 @@ bool afl_program_has(const char *text)
 
 int afl_need_change(const char *symbol, const char *lacks, const char *otherwise, struct err *e)
 {
-    if (afl_program_has(symbol))
+    if (program_has(symbol))
         return 0;
     char *path = where_engine(afl_engine.program);
     int rc = err_env(e,
@@ -43,6 +45,13 @@ int afl_need_change(const char *symbol, const char *lacks, const char *otherwise
                      path, lacks, otherwise);
     free(path);
     return rc;
+}
+
+int afl_check(const struct instance_opts *o, struct err *e)
+{
+    (void)o;
+    return afl_need_change("carol_next_import", "takes no imports between its executions",
+                           "leave the fuzzers on afl-fuzz out of -f", e);
 }
 
 static int write_seed(const char *dir, const char *name, const void *data, size_t n, struct err *e)
@@ -223,8 +232,8 @@ static void add_environment(struct live *lv, const struct afl_way *w, struct str
     if (map) /* saves 24 MB per instance against afl-fuzz's default */
         strv_addf(env, "AFL_MAP_SIZE=%llu", (unsigned long long)(map > MAP_MIN ? map : MAP_MIN));
     strv_addf(env, "AFL_HANG_TMOUT=%u", lv->o.timeout_ms);
-    strv_addf(env, "CAROL_CTL_IMPORT=%s", w->imports);
-    strv_addf(env, "CAROL_CTL_TIMEOUT_MS=%u", exec_ms(lv));
+    if (w->batches)
+        strv_add(env, "CAROL_CTL_BATCHES=1");
     strv_addf(env, "CAROL_CTL_SEED=%llu", (unsigned long long)lv->o.seed);
     if (w->only_library)
         strv_add(env, "AFL_CUSTOM_MUTATOR_ONLY=1");
@@ -274,7 +283,7 @@ int afl_command(struct live *lv, bool again, const struct afl_way *w, struct str
                 struct strv *env, struct err *e)
 {
     bool resume = again && ready_to_resume(lv);
-    int rc = live_link_files(lv, w->library ? w->library : lv->arm->library, e);
+    int rc = live_link_files(lv, lv->arm->library, e);
     if (rc == 0 && again && !resume) {
         char *in = fs_join(lv->o.dir, "in");
         rc = fs_mkdirs(in, e); /* a power cut may have taken it */

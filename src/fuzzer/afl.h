@@ -14,8 +14,7 @@
 #include "fuzzer/live.h"
 
 struct afl_way {
-    const char *library;     /* instead of the arm's; NULL: that one */
-    const char *imports;     /* CAROL_CTL_IMPORT (runtime/ctl/ctl_afl.h) */
+    bool batches;            /* a cycle is 1,000 executions, not an entry of the queue */
     bool only_library;       /* AFL_CUSTOM_MUTATOR_ONLY */
     bool plain;              /* no deterministic stage, no FrameShift */
     const char *const *args; /* further words; NULL: none */
@@ -30,10 +29,14 @@ CAROL_MUST_CHECK int afl_deliver(struct live *lv, const struct input *inputs, si
                                  struct err *e);
 CAROL_MUST_CHECK int afl_harvest(struct live *lv, struct harvest *h, struct err *e);
 
+/* Is the program our build of afl-fuzz? */
+CAROL_MUST_CHECK int afl_check(const struct instance_opts *o, struct err *e);
+
 /* What every arm on afl-fuzz has in its table. */
-#define AFL_ARM                                                                                    \
+#define AFL_COMMON                                                                                 \
     .engine = &afl_engine, .prepare = afl_prepare, .deliver = afl_deliver, .harvest = afl_harvest, \
     .noise = "Fuzzing test case #"
+#define AFL_ARM AFL_COMMON, .check = afl_check
 
 /* fuzzer/aflpp.c; lafintel is the same fuzzer on another binary. */
 CAROL_MUST_CHECK int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *env,
@@ -46,8 +49,6 @@ extern const struct arm host_afl;
 void darwin_environment(const struct live *lv, struct strv *env);
 void radamsa_environment(struct strv *env);
 
-/* Does the program contain this text, by which builds of it can be told apart? */
-bool afl_program_has(const char *text);
 /* Is it built with the change of ours that brings this symbol (engines/changes.txt)?  If not, the message says what the
  * program lacks and what to do instead. */
 CAROL_MUST_CHECK int afl_need_change(const char *symbol, const char *lacks, const char *otherwise,

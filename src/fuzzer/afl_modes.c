@@ -8,12 +8,12 @@
 
 /* MOpt's swarm is made at the start; our build of afl-fuzz leaves it to the mode whether it is used. */
 static const char *const args[] = {"-L", "0", NULL};
-static const struct afl_way way = {.imports = "havoc", .args = args};
+static const struct afl_way way = {.args = args};
 
 static int check(const struct instance_opts *o, struct err *e)
 {
-    (void)o;
-    return afl_need_change("carol_mode", "cannot change its mode, as --instances fused needs it",
+    int rc = afl_check(o, e);
+    return rc < 0 ? rc : afl_need_change("carol_mode", "cannot change its mode, as --instances fused needs it",
                            "run with --instances own", e);
 }
 
@@ -33,5 +33,5 @@ const struct arm host_afl = {
     .library = "ctl/libcarolmodes.so",
     .check = check,
     .command = command,
-    AFL_ARM,
+    AFL_COMMON,
 };

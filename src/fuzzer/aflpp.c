@@ -2,7 +2,7 @@
 #include "fuzzer/afl.h"
 #include "fuzzer/ctlpage.h"
 
-static const struct afl_way way = {.imports = "havoc"};
+static const struct afl_way way = {0};
 
 int aflpp_command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {

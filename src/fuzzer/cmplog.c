@@ -2,18 +2,11 @@
  * the values it saw in the input. */
 #include "fuzzer/afl.h"
 
-static int check(const struct instance_opts *o, struct err *e)
-{
-    (void)o;
-    return afl_need_change("carol_import", "cannot park in its CmpLog stage, as cmplog needs it",
-                           "leave cmplog out of -f", e);
-}
-
 /* Started again, it has been through its queue before: CmpLog then looks at new entries only. */
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
     const char *const args[] = {"-c", lv->o.target->family[lv->arm->also].binary, NULL};
-    const struct afl_way way = {.imports = "havoc", .args = args};
+    const struct afl_way way = {.args = args};
     if (again)
         strv_add(env, "AFL_CMPLOG_ONLY_NEW=1");
     return afl_command(lv, again, &way, argv, env, e);
@@ -27,7 +20,6 @@ const struct arm arm_cmplog = {
     .also = FAMILY_CMPLOG,
     .library = "ctl/libcarolctl.so",
     .cycle = "one queue entry fuzzed",
-    .check = check,
     .command = command,
     AFL_ARM,
 };

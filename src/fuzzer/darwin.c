@@ -3,7 +3,7 @@
 #include "fuzzer/afl.h"
 #include "fuzzer/ctlpage.h"
 
-static const struct afl_way way = {.imports = "fuzz", .only_library = true, .plain = true};
+static const struct afl_way way = {.only_library = true, .plain = true};
 
 void darwin_environment(const struct live *lv, struct strv *env)
 {

@@ -1,42 +1,17 @@
 /* mopt: AFL++ with MOpt's particle swarm choosing the havoc operators, and nothing else.
  *
- * afl-fuzz refuses a custom mutator library together with -L 0; the build of ours has that one check
- * lifted.  A user's own unmodified binary is run the other way: -L -1, all other stages off by a
- * library that asks for no mutation of its own.  Which of the two a binary is, its message tells. */
-#include "base/where.h"
+ * afl-fuzz refuses a custom mutator library together with -L 0; our build has that one check lifted. */
 #include "fuzzer/afl.h"
 #include "fuzzer/ctlpage.h"
 
 #include <string.h>
 
-static const char *const pure_args[] = {"-L", "0", NULL};
-static const struct afl_way pure = {.imports = "address", .plain = true, .args = pure_args};
-static const char *const beside_args[] = {"-L", "-1", NULL};
-static const struct afl_way beside = {.library = "ctl/libcarolnull.so",
-                                      .imports = "address",
-                                      .only_library = true,
-                                      .plain = true,
-                                      .args = beside_args};
-
-/* The refusal is compiled out together with its message. */
-static bool is_patched(void)
-{
-    static int known = -1;
-    if (known < 0)
-        known = !afl_program_has("MOpt and custom mutator are mutually exclusive");
-    return known == 1;
-}
-
-static int check(const struct instance_opts *o, struct err *e)
-{
-    (void)o;
-    return is_patched() ? 0
-                        : live_need_file(where_runtime(beside.library), "the control library", e);
-}
+static const char *const args[] = {"-L", "0", NULL};
+static const struct afl_way way = {.batches = true, .plain = true, .args = args};
 
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)
 {
-    return afl_command(lv, again, is_patched() ? &pure : &beside, argv, env, e);
+    return afl_command(lv, again, &way, argv, env, e);
 }
 
 /* No hook tells the library that start-up is over; this line does. */
@@ -54,7 +29,6 @@ const struct arm arm_mopt = {
     .library = "ctl/libcarolctl.so",
     .cycle = "1000 executions",
     .find_mark = "op:MOpt",
-    .check = check,
     .command = command,
     .line = line,
     AFL_ARM,

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static const struct afl_way way = {.imports = "fuzz", .only_library = true, .plain = true};
+static const struct afl_way way = {.only_library = true, .plain = true};
 
 void radamsa_environment(struct strv *env)
 {

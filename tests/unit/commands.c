@@ -71,7 +71,7 @@ static int make(void **state)
         }
         if (arm_table[i]->engine) {
             snprintf(name, sizeof name, "engines/%s", arm_table[i]->engine->program);
-            put(name, "carol_import"); /* what cmplog looks for in it */
+            put(name, "carol_next_import"); /* by which our afl-fuzz is known */
         }
         if (arm_table[i]->part) {
             snprintf(name, sizeof name, "engines/%s", arm_table[i]->part);
@@ -168,45 +168,6 @@ static void targets_of_every_kind(void **state)
     called("aflpp", TARGET_FILE, NULL, "-b\n@@", "-- /target -b @@ ");
 }
 
-/* What mopt is asked with a program that refuses -L 0 beside a library: 0, or the number of what is wrong. */
-static int asked_beside(void)
-{
-    put("engines/afl/afl-fuzz", "... MOpt and custom mutator are mutually exclusive ...");
-    struct instance_opts o = {.fuzzer = "mopt", .target = &m};
-    if (fuzzer_check(&o, NULL) == 0)
-        return 1; /* it needs another library then */
-    put("runtime/ctl/libcarolnull.so", "null");
-    struct live *lv = open_arm(o);
-    command(lv, false);
-    if (!strstr(line, "-z -L -1 -- "))
-        return 2;
-    if (!strstr(given, "AFL_CUSTOM_MUTATOR_ONLY=1 "))
-        return 3;
-    if (strcmp(content("i/ctl.so"), "null") != 0)
-        return 4;
-    ctl_set32(&lv->page->started, 0);
-    lv->arm->line(lv, "[*] Spinning up the fork server");
-    if (ctl_get32(&lv->page->started))
-        return 6;
-    lv->arm->line(lv, "[*] Fuzzing test case #0 (1 total)");
-    int rc = ctl_get32(&lv->page->started) ? 0 : 5;
-    lv->in.ops->free(&lv->in);
-    return rc;
-}
-
-/* A program is looked at once: in a process that has not done so yet, and first of all. */
-static void mopt_beside_a_library(void **state)
-{
-    (void)state;
-    fflush(stdout);
-    pid_t pid = fork();
-    int status = -1;
-    if (pid == 0)
-        exit(asked_beside());
-    assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
-    assert_int_equal(status, 0);
-}
-
 static void limits_and_words(void **state)
 {
     (void)state;
@@ -222,7 +183,7 @@ static void limits_and_words(void **state)
         command(lv, false);
         says(hfuzz ? "-n 1 -i in -o out " : "-i in -o out -t 2001 -m 512 ");
         if (strcmp(arm_table[i]->name, "mopt") == 0)
-            says("-z -x dict -L 0 -- "); /* no refusal is in the program: it is ours */
+            says("-z -x dict -L 0 -- ");
         says(hfuzz ? "-t 3 " : "-x dict ");
         says(hfuzz ? "--rlimit_as 512 -w dict " : "-- /target ");
         if (!hfuzz)
@@ -251,7 +212,7 @@ static void the_environment_of_afl_fuzz(void **state)
         "AFL_NO_UI=1 ",         "AFL_NO_AFFINITY=1 ",
         "AFL_SKIP_CPUFREQ=1 ",  "AFL_NO_FASTRESUME=1 ",
         "AFL_NO_SYNC=1 ",       "LD_PRELOAD=./ctl.so AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so ",
-        "AFL_HANG_TMOUT=1500 ", "CAROL_CTL_TIMEOUT_MS=1500 ",
+        "AFL_HANG_TMOUT=1500 ", "CAROL_LANE=1 ",        "CAROL_HANG_PART=50 ",
         "CAROL_CTL_SEED=77 ",   "ASAN_OPTIONS=x=1:abort_on_error=1:symbolize=0 "};
     setenv("ASAN_OPTIONS", "x=1", 1);
     unsetenv("MSAN_OPTIONS");
@@ -270,6 +231,7 @@ static void the_environment_of_afl_fuzz(void **state)
             assert_int_equal(strstr(given, size) != NULL, map > 0);
             bool pure = strcmp(*f, "mopt") == 0;
             assert_int_equal(strstr(given, "AFL_FRAMESHIFT_DISABLE=1 ") != NULL, pure);
+            assert_int_equal(strstr(given, "CAROL_CTL_BATCHES=1 ") != NULL, pure);
             assert_null(strstr(given, "AFL_CUSTOM_MUTATOR_ONLY=1 "));
             assert_null(strstr(given, "MSAN_OPTIONS"));
             lv->in.ops->free(&lv->in);
@@ -495,8 +457,17 @@ static void one_for_all_modes(void **state)
         assert_true(!hosted || strcmp(fuzzer_host(name), "afl") == 0);
     }
     assert_int_equal(e.exit, ERR_EXIT_ENV);
+    assert_non_null(strstr(e.msg, "takes no imports"));
+    o.fuzzer = "aflpp"; /* alone, too */
+    assert_true(fuzzer_check(&o, &e) < 0);
+    assert_non_null(strstr(e.msg, "takes no imports"));
+    put("engines/afl/afl-fuzz", "#!/bin/sh\nexec another \"$@\"\n"); /* its self-test will tell */
+    assert_int_equal(fuzzer_check(&o, &e), 0);
+    o.fuzzer = "afl";
+    put("engines/afl/afl-fuzz", "... carol_next_import ...");
+    assert_true(fuzzer_check_host("aflpp", &e) < 0);
     assert_non_null(strstr(e.msg, "--instances own"));
-    put("engines/afl/afl-fuzz", "... carol_mode ...");
+    put("engines/afl/afl-fuzz", "... carol_mode carol_next_import ...");
     assert_int_equal(fuzzer_check_host("mopt", NULL), 0);
     assert_int_equal(fuzzer_open(&in, loop, &o, &e), 0);
     command((struct live *)in, false);
@@ -509,7 +480,7 @@ static void one_for_all_modes(void **state)
     in->ops->free(in);
     assert_true(fuzzer_open(&in, loop, &(struct instance_opts){.fuzzer = "paper", .dir = dir}, &e) <
                 0);
-    put("engines/afl/afl-fuzz", "");
+    put("engines/afl/afl-fuzz", "carol_next_import");
     free(dict);
     free(dir);
 }
@@ -821,7 +792,6 @@ int main(void)
     log_set_level(LOG_NONE);
 #define T(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
-        T(mopt_beside_a_library),
         T(targets_of_every_kind),
         T(limits_and_words),
         T(the_environment_of_afl_fuzz),
