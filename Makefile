@@ -63,6 +63,7 @@ bench: all
 	@bench/run.sh $(BUILD)
 
 bench-reduced: all
+	@rm -rf $(BUILD)/bench-reduced
 	@./carol bench run bench/suite/reduced.ini -o $(BUILD)/bench-reduced
 	@./carol bench table $(BUILD)/bench-reduced
 	@for form in json csv csv-bugs csv-tables; do ./carol bench table $(BUILD)/bench-reduced --$$form >$(BUILD)/bench-reduced/table.$$form; done

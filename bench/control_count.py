@@ -39,8 +39,7 @@ def environment(arm, work, control):
         words = ["LD_PRELOAD=./ctl.so", f"CAROL_CTL={work}/ctl",
                  "CAROL_CTL_EXE=" + ("honggfuzz" if arm == "honggfuzz" else "afl-fuzz")]
         if arm != "honggfuzz":
-            words += ["AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so",
-                      "CAROL_CTL_IMPORT=" + ("address" if arm == "mopt" else "havoc")]
+            words += ["AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so", *(["CAROL_CTL_BATCHES=1"] if arm == "mopt" else [])]
     return env, words
 
 

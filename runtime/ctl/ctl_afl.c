@@ -9,7 +9,7 @@
 
 /* Calibration of a new entry takes at most 12 executions, and its last call must be over. */
 #define CALIBRATION_CALLS 13
-#define BATCH 1000                       /* executions: a cycle of a fuzzer that tells of no entries */
+#define BATCH 1000 /* executions: a cycle of a fuzzer that tells of no entries */
 #define CALIBRATION_NS INT64_C(10000000) /* what a request may wait for a calibration */
 
 static struct {

@@ -91,6 +91,17 @@ size_t order_part(struct order *p, size_t part, size_t parts)
     return left;
 }
 
+size_t order_leave_out(struct order *p, size_t target)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        bool ours = p->v[i].target == target && !p->v[i].done && !p->v[i].elsewhere;
+        p->v[i].elsewhere |= ours;
+        left += ours;
+    }
+    return left;
+}
+
 struct planned *order_next(struct order *p)
 {
     for (size_t i = 0; i < p->n; i++)

@@ -17,7 +17,7 @@ struct planned {
     int trial;                /* from 1 */
     char *dir;                /* OUT/campaigns/TARGET,CONTENDER,TRIAL */
     bool done, taken;
-    bool elsewhere; /* not ours to run: order_part */
+    bool elsewhere; /* not ours to run: order_part, order_leave_out */
     int attempts;
     double first_ratio;
 };
@@ -32,6 +32,8 @@ CAROL_MUST_CHECK int order_make(struct order *p, const struct suite *s, struct e
 /* Leaves every parts-th campaign, from number `part` (1..parts) on; the others are run elsewhere.  Returns how many of
  * those are not done here. */
 size_t order_part(struct order *p, size_t part, size_t parts);
+/* Leaves the campaigns of a target that cannot be run here.  Returns how many were ours to run. */
+size_t order_leave_out(struct order *p, size_t target);
 /* The first that is neither done nor taken nor elsewhere; NULL: none. */
 struct planned *order_next(struct order *p);
 void order_free(struct order *p);

@@ -6,16 +6,19 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/where.h"
+#include "bench/rival.h"
 #include "target/family.h"
 #include "target/run.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BUILD_SECONDS 14400
 #define STAGE_SECONDS 1800
 
-/* Runs it; what it printed becomes the message when it fails. */
+/* Runs it; what it printed becomes the message when it fails.  -ENOPKG: it says that something is missing here. */
 static int command(const char *const *argv, int seconds, const char *what, struct err *e)
 {
     struct buf out = BUF_INIT(BUF_TEXT_MAX);
@@ -23,7 +26,9 @@ static int command(const char *const *argv, int seconds, const char *what, struc
     if (rc < 0) {
         const char *text = out.p ? out.p : "";
         size_t n = strlen(text), from = n > 700 ? n - 700 : 0;
+        bool missing = rc == -ENOPKG;
         rc = err_env(e, "%s failed:\n%s", what, text + from);
+        rc = missing ? -ENOPKG : rc;
     }
     buf_free(&out);
     return rc;
@@ -65,24 +70,29 @@ static bool is_ready(const struct bench_target *t, const bool on[FAMILY_END])
     return yes;
 }
 
-static int build(const struct suite *s, const struct bench_target *t, const bool on[FAMILY_END],
-                 struct err *e)
+/* 1: its source cannot be had here. */
+static int lay_out(const struct suite *s, const struct bench_target *t, struct err *e)
+{
+    char *what = str_fmt("the sources of %s", t->name);
+    const char *argv[] = {t->stage, t->name, t->source, NULL};
+    int rc = fs_mkdirs(s->builds, e);
+    rc = rc < 0 ? rc : command(argv, STAGE_SECONDS, what, e);
+    free(what);
+    return rc == -ENOPKG ? 1 : rc;
+}
+
+static int build(const struct bench_target *t, const bool on[FAMILY_END], struct err *e)
 {
     char *self = where_self(), *families = family_words(on),
-         *script = fs_join(t->source, "build.sh"), *what = str_fmt("the build of %s", t->name),
-         *stage = str_fmt("the sources of %s", t->name);
-    const char *lay[] = {t->stage, t->name, t->source, NULL};
-    const char *make[] = {self,    "build",   "-o", t->build, "--families", families,
+         *script = fs_join(t->source, "build.sh"), *what = str_fmt("the build of %s", t->name);
+    const char *argv[] = {self,    "build",   "-o", t->build, "--families", families,
                           "--src", t->source, "--", script,   NULL};
     log_info("%s: building %s", t->name, families);
-    int rc = fs_mkdirs(s->builds, e);
-    rc = rc < 0 ? rc : command(lay, STAGE_SECONDS, stage, e);
-    rc = rc < 0 ? rc : command(make, BUILD_SECONDS, what, e);
+    int rc = command(argv, BUILD_SECONDS, what, e);
     free(self);
     free(families);
     free(script);
     free(what);
-    free(stage);
     return rc;
 }
 
@@ -99,19 +109,49 @@ static int check(const struct bench_target *t, const bool on[FAMILY_END], struct
     return rc;
 }
 
-int ready_targets(const struct suite *s, struct manifest **targets, struct err *e)
+static int check_rivals(const struct suite *s, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < s->n_contenders; i++) {
+        const struct rival *r = s->contenders[i].rival;
+        char *program = r && r->engine ? where_engine(r->engine) : NULL;
+        if (program && access(program, X_OK) < 0)
+            rc =
+                err_env(e, "the rival %s needs %s, which is missing: run `make` in the source tree",
+                        r->name, program);
+        free(program);
+    }
+    return rc;
+}
+
+/* 1: its source cannot be had here. */
+static int ready_target(const struct suite *s, const struct bench_target *t,
+                        const bool on[FAMILY_END], struct manifest *m, struct err *e)
+{
+    if (t->stage && !is_ready(t, on)) {
+        int rc = lay_out(s, t, e);
+        rc = rc ? rc : build(t, on, e);
+        if (rc)
+            return rc;
+    }
+    return check(t, on, m, e);
+}
+
+int ready_targets(const struct suite *s, struct manifest **targets, bool *absent, struct err *e)
 {
     bool on[FAMILY_END];
-    int rc = 0;
+    size_t there = 0;
+    int rc = check_rivals(s, e);
     suite_families(s, on);
     *targets = xcalloc(s->n_targets + 1, sizeof **targets);
-    for (size_t i = 0; rc == 0 && i < s->n_targets; i++) {
-        const struct bench_target *t = &s->targets[i];
-        if (t->stage && !is_ready(t, on))
-            rc = build(s, t, on, e);
-        if (rc == 0)
-            rc = check(t, on, &(*targets)[i], e);
+    for (size_t i = 0; rc >= 0 && i < s->n_targets; i++) {
+        rc = ready_target(s, &s->targets[i], on, &(*targets)[i], e);
+        absent[i] = rc == 1;
+        there += rc == 0;
+        if (absent[i])
+            log_warn("%s is left out: %s", s->targets[i].name, e->msg);
     }
+    rc = rc >= 0 && !there ? -ENOPKG : rc < 0 ? rc : 0; /* e tells of the last one */
     if (rc < 0) {
         ready_free(*targets, s->n_targets);
         *targets = NULL;

@@ -156,7 +156,7 @@ static void say_done(struct slot *sl, const struct result *r)
 {
     struct bench *b = sl->b;
     char *name = name_of(sl);
-    size_t done = b->plan.done, left = b->plan.n - done - b->sum->elsewhere;
+    size_t done = b->plan.done, left = b->plan.n - done - b->sum->elsewhere - b->sum->absent;
     double mean = (double)b->spent_ns / 1e9 / (double)b->sum->done,
            hours = mean * (double)left / b->n_slots / 3600;
     log_info("[%zu/%zu] %s: %zu of %zu bugs, %u edges, %llu inputs, %.1f CPU s in %.1f s; about "
@@ -487,7 +487,11 @@ int bench_run(const struct suite *s, const struct bench_opts *o, struct bench_su
     if (rc == 0 && o->parts)
         sum->elsewhere = order_part(&b->plan, o->part, o->parts);
     bool any = rc == 0 && order_next(&b->plan);
-    rc = any ? ready_targets(s, &b->builds, e) : rc;
+    bool *absent = xcalloc(s->n_targets + 1, sizeof *absent);
+    rc = any ? ready_targets(s, &b->builds, absent, e) : rc;
+    for (size_t i = 0; rc == 0 && i < s->n_targets; i++)
+        sum->absent += absent[i] ? order_leave_out(&b->plan, i) : 0;
+    free(absent);
     if (rc == 0 && any)
         rc = run_plan(b, e);
     loop_free(b->loop);

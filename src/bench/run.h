@@ -28,6 +28,7 @@ struct bench_opts {
 struct bench_summary {
     size_t planned, before, done, failed; /* campaigns: all; done before, done now, failed now */
     size_t elsewhere;                     /* neither done nor of our part */
+    size_t absent;                        /* of targets whose source cannot be had here */
     bool interrupted;
 };
 

@@ -36,7 +36,8 @@ static const char options[] =
     "      --html FILE    a page with figures; it needs no other file\n"
     "\n"
     "bench/suite/README.md in Carol's sources describes SUITE.ini.\n"
-    "Exit: 0 done, 1 some campaigns are missing (interrupted or failed), 2 wrong usage or input,\n"
+    "Exit: 0 done, 1 some campaigns are missing (interrupted, failed, no source), 2 wrong usage or "
+    "input,\n"
     "3 something is missing here.\n";
 
 static int run(const struct suite *s, const struct bench_opts *o, struct err *e)
@@ -50,7 +51,9 @@ static int run(const struct suite *s, const struct bench_opts *o, struct err *e)
            sum.done);
     if (sum.elsewhere)
         printf("%zu are of other parts\n", sum.elsewhere);
-    if (left)
+    if (sum.absent)
+        printf("%zu are of targets whose source cannot be had here\n", sum.absent);
+    if (left > sum.absent)
         printf("%s: the same command goes on\n", sum.interrupted ? "interrupted" : "some failed");
     printf("results: carol bench table %s\n", s->out);
     return left ? 1 : 0;

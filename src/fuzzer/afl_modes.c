@@ -13,8 +13,10 @@ static const struct afl_way way = {.args = args};
 static int check(const struct instance_opts *o, struct err *e)
 {
     int rc = afl_check(o, e);
-    return rc < 0 ? rc : afl_need_change("carol_mode", "cannot change its mode, as --instances fused needs it",
-                           "run with --instances own", e);
+    return rc < 0 ? rc
+                  : afl_need_change("carol_mode",
+                                    "cannot change its mode, as --instances fused needs it",
+                                    "run with --instances own", e);
 }
 
 static int command(struct live *lv, bool again, struct strv *argv, struct strv *env, struct err *e)

@@ -55,7 +55,9 @@ static int how_it_ended(const struct cage_end *end, const char *program, struct 
     }
     if (!end->exited)
         return err_set(e, -ECHILD, "%s was killed by signal %d", program, end->signal);
-    return end->code ? err_set(e, -ECHILD, "%s ended with exit code %d", program, end->code) : 0;
+    return end->code ? err_set(e, end->code == ERR_EXIT_ENV ? -ENOPKG : -ECHILD,
+                               "%s ended with exit code %d", program, end->code)
+                     : 0;
 }
 
 int run_capture(const char *const *argv, const char *const *envp, int seconds, struct buf *out,

@@ -10,7 +10,8 @@
 char *run_find(const char *name);
 
 /* Run argv (argv[0] a path) with envp (NULL: ours), its standard output and error into out.  0 when
- * it exits with 0; -ETIME past the limit; otherwise an error that tells how it ended. */
+ * it exits with 0; -ETIME past the limit; -ENOPKG when it exits with 3, as ours do where something is missing;
+ * otherwise an error that tells how it ended. */
 CAROL_MUST_CHECK int run_capture(const char *const *argv, const char *const *envp, int seconds,
                                  struct buf *out, struct err *e);
 

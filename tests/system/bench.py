@@ -286,15 +286,25 @@ def test_outcome(after):
 
 
 def test_magma(top):
-    """The same build, judged by Magma's storage file."""
+    """The same build, judged by Magma's storage file; on a machine that is always too slow, beside a target whose source
+    cannot be had."""
     (top / "src/magma.csv").write_text("id\nDOOR001\nDOOR002\n")
     ini = SUITE.replace("bugs = src/bugs.csv", "bugs = src/magma.csv\noracle = magma").replace("cpu = 2", "cpu = 1")
+    (top / "window").mkdir()
+    shutil.copy(top / "src/magma.csv", top / "window/bugs.csv")
+    (top / "stage.sh").write_text("#!/bin/sh\necho 'no such package'\nexit 3\n")
+    (top / "stage.sh").chmod(0o755)
+    ini = ini.replace("targets = door", "targets = window door").replace("least_ratio = 0", "least_ratio = 1")
     (top / "magma.ini").write_text(ini.replace("trials = 2", "trials = 1").replace("single:aflpp bare", "bare"))
     code, text = carol.run("bench", "run", top / "magma.ini", "-o", top / "magma", limit=300)
+    check(code == 1 and "window is left out" in text and "no such package" in text and "1 of 2 campaigns are done" in text
+          and "1 are of targets whose source cannot be had here" in text, "a target without its source is left out", (code, text))
     got = [r for _, r in results(top / "magma").values()]
     bugs = {b["id"]: b for r in got for b in r["bugs"]}
     check(not list((top / "magma").glob("campaigns/*/out")), "without --keep only results are")
-    check(code == 0 and len(got) == 1 and bugs["DOOR001"]["triggered"] and not bugs["DOOR002"]["reached"]
+    check(len(got) == 1 and got[0]["attempts"] == 2 and 0 < got[0]["first_ratio"] < 1 and "of its cores and is repeated" in text
+          and "of its cores again, and counts" in text, "a campaign that got too little of its cores is repeated", (text, got))
+    check(len(got) == 1 and bugs["DOOR001"]["triggered"] and not bugs["DOOR002"]["reached"]
           and 0 <= bugs["DOOR001"]["reached"]["cpu_s"] <= bugs["DOOR001"]["triggered"]["cpu_s"] <= got[0]["cpu_s"]
           and bugs["DOOR001"]["triggered"]["wall_s"] > 0 and got[0]["triggered"] == 1,
           "a target with Magma's canaries: what they note, and when", (text, bugs))
@@ -354,6 +364,8 @@ def test_wrong(top, out):
     told("an unknown rival", 2, "there is no rival 'none'", ini=SUITE.replace("rival = aflpp", "rival = none"))
     told("a build without the family that a rival needs", 2, "has no family hfuzz",
          ini=SUITE.replace("rival = aflpp", "rival = honggfuzz"))
+    (top / "empty").mkdir()
+    told("no program of a rival", 3, "which is missing", ini=SUITE.replace("single:aflpp bare", "bare"), env={"CAROL_ENGINES": str(top / "empty")})
     told("no build", 2, "there is no build", ini=SUITE.replace("build = build", "build = nowhere"))
     told("no suite", 2, "cannot read the suite", "run", top / "nowhere.ini", "-o", top / "new")
     told("nowhere to write", 2, "where shall the results go", "run", top / "suite.ini")

@@ -208,12 +208,17 @@ static void limits_and_words(void **state)
 static void the_environment_of_afl_fuzz(void **state)
 {
     (void)state;
-    static const char *const common[] = {
-        "AFL_NO_UI=1 ",         "AFL_NO_AFFINITY=1 ",
-        "AFL_SKIP_CPUFREQ=1 ",  "AFL_NO_FASTRESUME=1 ",
-        "AFL_NO_SYNC=1 ",       "LD_PRELOAD=./ctl.so AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so ",
-        "AFL_HANG_TMOUT=1500 ", "CAROL_LANE=1 ",        "CAROL_HANG_PART=50 ",
-        "CAROL_CTL_SEED=77 ",   "ASAN_OPTIONS=x=1:abort_on_error=1:symbolize=0 "};
+    static const char *const common[] = {"AFL_NO_UI=1 ",
+                                         "AFL_NO_AFFINITY=1 ",
+                                         "AFL_SKIP_CPUFREQ=1 ",
+                                         "AFL_NO_FASTRESUME=1 ",
+                                         "AFL_NO_SYNC=1 ",
+                                         "LD_PRELOAD=./ctl.so AFL_CUSTOM_MUTATOR_LIBRARY=./ctl.so ",
+                                         "AFL_HANG_TMOUT=1500 ",
+                                         "CAROL_LANE=1 ",
+                                         "CAROL_HANG_PART=50 ",
+                                         "CAROL_CTL_SEED=77 ",
+                                         "ASAN_OPTIONS=x=1:abort_on_error=1:symbolize=0 "};
     setenv("ASAN_OPTIONS", "x=1", 1);
     unsetenv("MSAN_OPTIONS");
     for (uint64_t map = 0; map < 200000; map = map * 2 + 50000) {
