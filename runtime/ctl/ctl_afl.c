@@ -2,7 +2,6 @@
  * nothing itself. */
 #include "ctl_afl.h"
 
-#include <execinfo.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +20,6 @@ static struct {
     unsigned calibrating;   /* calls left in which nothing may be touched */
     int64_t calibration_ns; /* when it began; 0: cannot be told */
     unsigned batch;         /* executions since the last cycle */
-    bool called;            /* post_process was, */
-    void *caller;           /* from a place that is called from here: afl-fuzz's calibration */
-    unsigned char *copy;    /* of an input under calibration */
-    size_t copy_room;
 } st;
 
 CTL_EXPORTED void *afl_custom_init(void *afl, unsigned seed);
@@ -61,35 +56,6 @@ static void count_cycle(void)
     }
 }
 
-/* Where the function that called our hook at `from` was itself called from; NULL: cannot be told.  Only
- * asked at start and after finds. */
-static void *caller_of(void *from)
-{
-    void *frames[8];
-    int n = backtrace(frames, 8);
-    for (int i = 0; i + 1 < n; i++)
-        if (frames[i] == from)
-            return frames[i + 1];
-    return NULL;
-}
-
-/* In calibration afl-fuzz keeps the original input and exchanges two buffers for that: once when the hook
- * returned another buffer, and once more afterwards, even if it did not.  After an odd number of
- * calibration runs the buffer it goes on working with in the deterministic stage is the one it takes for
- * free.  So there, and nowhere else, the hook returns a copy. */
-static unsigned char *copy_of(unsigned char *buf, size_t n)
-{
-    if (n > st.copy_room) {
-        unsigned char *p = realloc(st.copy, n);
-        if (!p)
-            return buf;
-        st.copy = p;
-        st.copy_room = n;
-    }
-    memcpy(st.copy, buf, n);
-    return st.copy;
-}
-
 /* A calibration is let finish; only where executions are so slow that the supervisor would have to wait
  * we park in it.  What it measures does not suffer: its clock stands still meanwhile. */
 static void park_in_calibration(void)
@@ -119,15 +85,10 @@ static void leave(void)
 
 size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigned char **out)
 {
-    void *from = __builtin_return_address(0);
     (void)data;
     *out = buf;
     if (!ctl_page)
         return n;
-    if (!st.called) {
-        st.called = true;
-        st.caller = caller_of(from);
-    }
     if (st.given) {
         st.given = false;
         return n;
@@ -137,8 +98,6 @@ size_t afl_custom_post_process(void *data, unsigned char *buf, size_t n, unsigne
         st.calibrating--;
         park_in_calibration();
         leave();
-        if (st.caller && caller_of(from) == st.caller)
-            *out = copy_of(buf, n);
         return n;
     }
     if (!st.fuzzing) {

@@ -5,8 +5,8 @@
  * in post_process and in queue_get, never before the first entry is fuzzed, and not while a new entry is
  * calibrated (its speed is being measured) unless executions are slow.
  *
- * Imports run between two executions, whatever stage is at work: our build of afl-fuzz calls carol_next_import before
- * each (engines/changes.txt), and does not count what they bring as finds of the entry at hand.
+ * Imports run between two executions, whatever stage is at work (METHOD R22f): our build of afl-fuzz calls carol_next_import
+ * before each (engines/changes.txt), and does not count what they bring as finds of the entry at hand.
  *
  * When a turn begins in another mode (modes.c) than that of the entry at hand, afl-fuzz is made to put the entry off:
  * SIGUSR1 also keeps it from looking at what the execution under way did, so nothing that the old mode made counts as a

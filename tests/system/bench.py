@@ -290,14 +290,14 @@ def test_magma(top):
     cannot be had."""
     (top / "src/magma.csv").write_text("id\nDOOR001\nDOOR002\n")
     ini = SUITE.replace("bugs = src/bugs.csv", "bugs = src/magma.csv\noracle = magma").replace("cpu = 2", "cpu = 1")
-    (top / "window").mkdir()
-    shutil.copy(top / "src/magma.csv", top / "window/bugs.csv")
+    (top / "absent").mkdir()
+    shutil.copy(top / "src/bugs.csv", top / "absent")
     (top / "stage.sh").write_text("#!/bin/sh\necho 'no such package'\nexit 3\n")
     (top / "stage.sh").chmod(0o755)
-    ini = ini.replace("targets = door", "targets = window door").replace("least_ratio = 0", "least_ratio = 1")
+    ini = ini.replace("targets = door", "targets = absent door").replace("least_ratio = 0", "least_ratio = 1")
     (top / "magma.ini").write_text(ini.replace("trials = 2", "trials = 1").replace("single:aflpp bare", "bare"))
     code, text = carol.run("bench", "run", top / "magma.ini", "-o", top / "magma", limit=300)
-    check(code == 1 and "window is left out" in text and "no such package" in text and "1 of 2 campaigns are done" in text
+    check(code == 1 and "absent is left out" in text and "no such package" in text and "1 of 2 campaigns are done" in text
           and "1 are of targets whose source cannot be had here" in text, "a target without its source is left out", (code, text))
     got = [r for _, r in results(top / "magma").values()]
     bugs = {b["id"]: b for r in got for b in r["bugs"]}

@@ -187,6 +187,7 @@ static void the_paper_is_one_word_away(void **state)
         assert_int_equal(parse(&s, lines[i], NULL), 0);
         assert_string_equal(s.scheduler, i ? "equal" : "contextual");
         assert_int_equal(s.share, SHARE_ALL);
+        assert_int_equal(s.instances, INSTANCES_OWN);
         assert_int_equal(settings_exec_ms(&s, 0), s.timeout_ms);
         settings_free(&s);
     }
