@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Carol against bare afl-fuzz on real libraries, in pairs: see versus.sh.
+"""Carol against bare afl-fuzz, or another Carol, on real libraries, in pairs: see versus.sh.
 
 Every trial is a pair: both sides start at the same moment, one on each of two cores, and change cores from
 trial to trial, so that what the machine does to a core it does to both in turn.  With --cores 2 a side gets
@@ -18,6 +18,7 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -124,9 +125,14 @@ class Side:
 
 class Carol(Side):
     def __init__(self, a, dir_, cpus, out, seeds, trial):
-        super().__init__(dir_, cpus, [a.carol, "fuzz", "--no-triage", "-b", out, "-i", seeds, "-o", dir_ / "out", "-j", len(cpus),
-                                      "-d", f"{a.seconds}s", "--seed", trial, "-q", *a.options])
+        program, options = self.what(a)
+        super().__init__(dir_, cpus, [program, "fuzz", "--no-triage", "-b", out, "-i", seeds, "-o", dir_ / "out", "-j", len(cpus),
+                                      "-d", f"{a.seconds}s", "--seed", trial, "-q", *options])
         self.out = out
+
+    @staticmethod
+    def what(a):
+        return a.carol, a.options
 
     def finish(self, limit):
         code = self.process.wait(limit + GRACE)
@@ -146,6 +152,14 @@ class Carol(Side):
         execs = base.execute("SELECT coalesce(sum(execs), 0) FROM turns").fetchone()[0]
         base.close()
         return found, execs
+
+
+class OtherCarol(Carol):
+    """Of another version, or with other options: what one of them brings."""
+
+    @staticmethod
+    def what(a):
+        return a.other, a.rival_options
 
 
 class Afl(Side):
@@ -238,7 +252,7 @@ def run_sides(a, dir_, sides, out, seeds, trial):
     try:
         for name, kind, cpus in sides:
             before = children_cpu()
-            running.append((name, kind(a, dir_ / name, cpus, out, seeds, trial)))
+            running.append((name, kind(a, dir_ / name.split()[0], cpus, out, seeds, trial)))
             if a.cores > 1:
                 running[-1][1].finish(a.seconds)
                 running[-1][1].kill()
@@ -256,7 +270,7 @@ def run_sides(a, dir_, sides, out, seeds, trial):
 
 
 def plan_sides(a, trial):
-    kinds = [("carol", Carol), (a.rival, Afl)]
+    kinds = [("carol", Carol), (a.rival, OtherCarol if a.other else Afl)]
     if trial % 2 == 0:
         kinds.reverse()
     if a.cores > 1:
@@ -277,7 +291,7 @@ def pair(a, target, out, seeds, trial):
         with tempfile.TemporaryDirectory(dir=a.output) as tmp:
             found, execs = side.kept(Path(tmp))
             points = curve(a, out, found)
-        rows.append({"name": a.name, **comparison(a), "target": target, "trial": trial, "side": name,
+        rows.append({"name": a.name, **comparison(a), "target": target, "trial": trial, "side": name.split()[0],
                      "cpus": " ".join(map(str, sorted(cpus))), "seed_edges": seed_edges, "edges": points[-1],
                      "gain": points[-1] - seed_edges, "area": round(area(seed_edges, points), 1),
                      "inputs": len(found), "execs": execs, "cpu_s": round(used, 1), "load": load,
@@ -326,7 +340,7 @@ def geometric(values):
 
 def table(a, rows):
     print(f"\n{a.name}: carol fuzz -j {a.cores} {' '.join(a.options)}  against  {a.rival}, {a.seconds} s")
-    print(f"{'target':8} {'trial':>5} {'seeds':>7} {'carol':>8} {a.rival:>8} {'gain':>6} {'area':>6} "
+    print(f"{'target':8} {'trial':>5} {'seeds':>7} {'carol':>8} {'rival':>8} {'gain':>6} {'area':>6} "
           f"{'execs':>6}")
     medians = {"gain": {}, "area": {}}
     for target in dict.fromkeys(r["target"] for r in rows):
@@ -359,6 +373,14 @@ def judge(a, medians):
     return not short
 
 
+def version(carol):
+    """Of a program and the fuzzers beside it, which a line in engines/changes.txt makes other ones."""
+    if not carol.exists():
+        return "none"
+    engines = carol.resolve().parent / "engines"
+    return hashlib.sha256(carol.resolve().read_bytes() + engines.resolve().name.encode()).hexdigest()[:16]
+
+
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 usage="versus.py [options] [-- OPTIONS of carol fuzz]")
@@ -368,7 +390,8 @@ def arguments():
     p.add_argument("--trials", type=int, default=3)
     p.add_argument("--seconds", type=int, default=600)
     p.add_argument("--cores", type=int, default=1)
-    p.add_argument("--rival", choices=["bare", "cmplog"], default="bare")
+    p.add_argument("--rival", default="bare", help="bare, cmplog, or the path of a carol (default: %(default)s)")
+    p.add_argument("--rival-options", help="those of a rival that is a carol (default: the same)")
     p.add_argument("--least", type=float, help="exit 1 when the median of a target, in gain or area, is below this")
     p.add_argument("--mean", type=float, help="the same for the geometric mean over the targets")
     p.add_argument("--keep", action="store_true", help="keep the directories of the campaigns")
@@ -379,7 +402,13 @@ def arguments():
     a.options = own[at + 1:]
     a.output, a.carol = a.output.resolve(), a.carol.absolute()
     a.cpus = sorted(os.sched_getaffinity(0))
-    a.version = hashlib.sha256(a.carol.resolve().read_bytes()).hexdigest()[:16] if a.carol.exists() else "none"
+    a.version = version(a.carol)
+    a.other = None if a.rival in ("bare", "cmplog") else Path(a.rival).absolute()
+    if a.other and not os.access(a.other, os.X_OK):
+        p.error(f"the rival is bare, cmplog or the path of a carol, and {a.rival} is none of these")
+    a.rival_options = a.options if a.rival_options is None else shlex.split(a.rival_options)
+    if a.other:
+        a.rival = " ".join([f"carol-{version(a.other)}", *a.rival_options])
     a.engines = Path(os.environ.get("CAROL_ENGINES", a.carol.resolve().parent / "engines"))
     if len(a.cpus) < 2 or a.cores > len(a.cpus):
         p.error("two cores are needed, and as many as --cores says")

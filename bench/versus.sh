@@ -8,7 +8,8 @@
 # measuring; there are three per target.  It can be stopped at any time: the same command goes on after the last
 # pair in build/versus/NAME.csv, also on another machine that was given this file.  --cores 2: two cores a side,
 # one side after the other, afl-fuzz with -M and -S.
-# --rival cmplog: afl-fuzz with a CmpLog build.  --least 1 --mean 1.15: the figures that Carol must hold; exit 1 when it does not.
+# --rival cmplog: afl-fuzz with a CmpLog build.  --rival carol [--rival-options '...']: a carol, of another version or
+# with other options: what one of them brings, without the noise of bare afl-fuzz.  --least 1 --mean 1.15: the figures that Carol must hold; exit 1 when it does not.
 #
 # The targets are libxml2 and libpng (--targets xml,png), on which Carol may be tuned, and four hold-outs: Lua and Little
 # CMS (--targets lua,cms), which nobody has looked into, and libjpeg-turbo and SQLite (--targets jpeg,sql).  Look at the
