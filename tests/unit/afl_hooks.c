@@ -188,6 +188,7 @@ static void what_it_finds_is_the_imports(void **state)
 {
     (void)state;
     unsigned char *in, *out, found[4] = "new";
+    assert_true(select_entry(8));
     pending = 1;
     exported = -2;
     assert_true(carol_next_import(&in) > 0);
@@ -206,6 +207,8 @@ static void it_parks_after_a_short_calibration(void **state)
 {
     (void)state;
     unsigned char found[4] = "new";
+    pending = 0;
+    assert_true(select_entry(8));
     afl_custom_queue_new_entry(NULL, (const unsigned char *)"q/id:000011", found);
     for (int i = 0; i < 3; i++)
         execute();
