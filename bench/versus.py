@@ -252,7 +252,7 @@ def run_sides(a, dir_, sides, out, seeds, trial):
     try:
         for name, kind, cpus in sides:
             before = children_cpu()
-            running.append((name, kind(a, dir_ / name.split()[0], cpus, out, seeds, trial)))
+            running.append((name, kind(a, dir_ / name, cpus, out, seeds, trial)))
             if a.cores > 1:
                 running[-1][1].finish(a.seconds)
                 running[-1][1].kill()
@@ -270,7 +270,7 @@ def run_sides(a, dir_, sides, out, seeds, trial):
 
 
 def plan_sides(a, trial):
-    kinds = [("carol", Carol), (a.rival, OtherCarol if a.other else Afl)]
+    kinds = [("carol", Carol), (a.rival.split()[0], OtherCarol if a.other else Afl)]
     if trial % 2 == 0:
         kinds.reverse()
     if a.cores > 1:
@@ -291,7 +291,7 @@ def pair(a, target, out, seeds, trial):
         with tempfile.TemporaryDirectory(dir=a.output) as tmp:
             found, execs = side.kept(Path(tmp))
             points = curve(a, out, found)
-        rows.append({"name": a.name, **comparison(a), "target": target, "trial": trial, "side": name.split()[0],
+        rows.append({"name": a.name, **comparison(a), "target": target, "trial": trial, "side": name,
                      "cpus": " ".join(map(str, sorted(cpus))), "seed_edges": seed_edges, "edges": points[-1],
                      "gain": points[-1] - seed_edges, "area": round(area(seed_edges, points), 1),
                      "inputs": len(found), "execs": execs, "cpu_s": round(used, 1), "load": load,

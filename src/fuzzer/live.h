@@ -33,7 +33,7 @@ struct live {
  * took eight times as long.  This keeps up to 64 MB. */
 #define LIVE_TUNABLES "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=67108864"
 
-/* For arm->check: 0 when the file can be read; otherwise the message says what is missing and what to do.
+/* 0 when the file can be read; otherwise the message says what is missing and what to do.
  * Frees the path. */
 CAROL_MUST_CHECK int live_need_file(char *path, const char *what, struct err *e);
 /* DIR/ctl.so becomes a link to the control library, a path below the runtimes, and DIR/dict to the dictionary, if there is one: plain

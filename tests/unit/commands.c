@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -202,6 +201,19 @@ static void limits_and_words(void **state)
         lv->in.ops->free(&lv->in);
     }
     free(dict);
+}
+
+/* It has no hook that is called when start-up is over. */
+static void mopt_starts_with_its_first_entry(void **state)
+{
+    (void)state;
+    struct live *lv = open_arm((struct instance_opts){.fuzzer = "mopt"});
+    ctl_set32(&lv->page->started, 0);
+    lv->arm->line(lv, "[*] Spinning up the fork server");
+    assert_int_equal(ctl_get32(&lv->page->started), 0);
+    lv->arm->line(lv, "[*] Fuzzing test case #0 (1 total)");
+    assert_int_equal(ctl_get32(&lv->page->started), 1);
+    lv->in.ops->free(&lv->in);
 }
 
 /* What afl-fuzz is told by its environment. */
@@ -799,6 +811,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(targets_of_every_kind),
         T(limits_and_words),
+        T(mopt_starts_with_its_first_entry),
         T(the_environment_of_afl_fuzz),
         T(further_instances_vary),
         T(the_environment_is_ours_but_for),
