@@ -68,19 +68,30 @@ static int check_hosts(const struct settings *o, struct err *e)
     return rc;
 }
 
+/* The build's own, or else what it noted.  The user asked for neither, so a bad one is no error. */
+static void choose_dictionary(const struct real *r, struct settings *o)
+{
+    const char *noted = o->words == WORDS_TARGET ? r->target.words : NULL;
+    const char *dict = r->target.dict ? r->target.dict : noted;
+    struct err e = {0};
+    if (!dict)
+        return;
+    if (dict_check(dict, &e) < 0) {
+        log_warn("going on without the build's own dictionary: %s", e.msg);
+        return;
+    }
+    log_info(r->target.dict ? "the dictionary is the build's own, %s"
+                            : "the dictionary is what the build noted of the target, %s",
+             dict);
+    o->dict = xstrdup(dict);
+}
+
 static void fill_from_build(struct real *r, struct settings *o)
 {
     if (!o->args.n && r->target.args)
         strv_split(&o->args, r->target.args, '\n');
-    if (!o->dict && r->target.dict) { /* the user did not ask for it and could not leave it out */
-        struct err e = {0};
-        if (dict_check(r->target.dict, &e) < 0) {
-            log_warn("going on without the build's own dictionary: %s", e.msg);
-        } else {
-            log_info("the dictionary is the build's own, %s", r->target.dict);
-            o->dict = xstrdup(r->target.dict);
-        }
-    }
+    if (!o->dict)
+        choose_dictionary(r, o);
     if (!o->target)
         o->target = xstrdup(r->target.target);
     if (!o->seeds.n && r->target.seeds) {

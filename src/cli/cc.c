@@ -67,6 +67,8 @@ int cli_cc(char **words, bool cxx)
     clean_environment();
     for (size_t i = 0; i < k.env.n; i++)
         putenv(k.env.v[i]); /* the kit is never freed: this process becomes the compiler */
+    if (getenv("CAROL_WORDS"))
+        setenv("AFL_LLVM_DICT2FILE", getenv("CAROL_WORDS"), 1);
     if (job.ccache && strcmp(out.v[0], job.ccache) == 0)
         set_ccache();
     execv(out.v[0], out.v);

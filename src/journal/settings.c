@@ -62,6 +62,10 @@ const struct setting settings_table[] = {
      .help = "share only inputs with a new edge on the neutral build"},
     {"dict", SET_PATH, AT(dict), "dict", 'x', "FILE",
      .help = "dictionary (default: what the build left as NAME.dict)"},
+    {"words", SET_KNOWN_WORDS, AT(words), "words", 0, "WHOSE", .preset = "target", .paper = "none",
+     .later = true,
+     .help = "target (default): without a dictionary it is what the build noted,\n"
+             "words that the target compares its input with; none"},
     {"mem_bytes", SET_MEMORY, AT(mem_bytes), "memory", 'm', "SIZE", .preset = "2G",
      .lo = (uint64_t)16 << 20, .hi = UINT64_MAX,
      .help = "address space of a target: 512M, 2G (default: 2G)"},
@@ -157,6 +161,8 @@ static const char *const share_names[] = {[SHARE_ALL] = "all", [SHARE_WORTH] = "
 static const char *const instances_names[] = {
     [INSTANCES_OWN] = "own", [INSTANCES_FUSED] = "fused", [INSTANCES_VARIED] = "varied", NULL};
 
+static const char *const words_names[] = {[WORDS_NONE] = "none", [WORDS_TARGET] = "target", NULL};
+
 /* The place of a word among these; that of the NULL behind them if it is none. */
 static int word_of(const char *const *names, const char *text)
 {
@@ -222,6 +228,7 @@ int settings_set(struct settings *s, const struct setting *st, const char *text,
     case SET_REWARD: rc = set_reward(p, text, e); break;
     case SET_SHARE: rc = set_word(p, share_names, st, text, e); break;
     case SET_INSTANCES: rc = set_word(p, instances_names, st, text, e); break;
+    case SET_KNOWN_WORDS: rc = set_word(p, words_names, st, text, e); break;
     case SET_NONE: BUG("a setting without a kind");
     }
     return rc;
@@ -376,6 +383,7 @@ static char *to_text(const struct setting *st, const struct settings *s)
     case SET_FLAG: return xstrdup(*(const bool *)p ? "1" : "0");
     case SET_SHARE: return xstrdup(share_names[*(const int *)p]);
     case SET_INSTANCES: return xstrdup(instances_names[*(const int *)p]);
+    case SET_KNOWN_WORDS: return xstrdup(words_names[*(const int *)p]);
     case SET_NONE: break;
     }
     BUG("unknown kind of setting");
@@ -415,6 +423,7 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     case SET_FLAG: *(bool *)p = *text == '1'; break;
     case SET_SHARE: *(int *)p = recorded_word(share_names, text); break;
     case SET_INSTANCES: *(int *)p = recorded_word(instances_names, text); break;
+    case SET_KNOWN_WORDS: *(int *)p = recorded_word(words_names, text); break;
     case SET_NONE: BUG("unknown kind of setting");
     }
 }

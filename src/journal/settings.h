@@ -29,6 +29,9 @@ enum share_kind { SHARE_ALL = 0, SHARE_WORTH };
  * (METHOD R19e)? */
 enum instances_kind { INSTANCES_OWN = 0, INSTANCES_FUSED, INSTANCES_VARIED };
 
+/* What stands in for a dictionary: nothing, or what the build noted (target/words.h)? */
+enum words_kind { WORDS_NONE = 0, WORDS_TARGET };
+
 struct settings {
     char *out;            /* campaign directory */
     char *build, *target; /* build directory and target name (NULL: the only one) */
@@ -47,6 +50,7 @@ struct settings {
     enum reward_kind reward;
     enum share_kind share;
     enum instances_kind instances;
+    enum words_kind words;
     bool share_new_only; /* share only inputs with a new edge on the neutral build */
     /* of this life, not of the campaign: */
     bool resume;
@@ -82,6 +86,7 @@ enum setting_kind {
     SET_REWARD,
     SET_SHARE,
     SET_INSTANCES,
+    SET_KNOWN_WORDS,
     SET_PLACE, /* its value may be left out: the empty one */
 };
 

@@ -337,6 +337,7 @@ static void describe(const struct build *b, const char *name, struct manifest *m
     }
     set_kind(b, m, harness, assumed);
     m->dict = neighbour(b, name, ".dict");
+    m->words = neighbour(b, "words", ".txt");
     m->seeds = neighbour(b, name, "_seed_corpus.zip");
     m->options = neighbour(b, name, ".options");
     note_made(b, &m->made);

@@ -173,6 +173,16 @@ static int init_hfuzz(struct family_kit *k, struct err *e)
     return rc < 0 ? rc : add_mutate(k, e);
 }
 
+/* The pass that notes the words of a target (target/words.h), where the engines are, which were made with clang-19.  It
+ * reads only: this family, without inlining, unrolling and builtins, is the one where comparisons are still whole. */
+static void add_words_pass(struct family_kit *k)
+{
+    char *pass = where_engine("afl/afl-llvm-dict2file.so");
+    if (fs_exists(pass) && str_ends(k->clang, "clang-19"))
+        strv_addf(&k->compile, "-fpass-plugin=%s", pass);
+    free(pass);
+}
+
 static int init_neutral(struct family_kit *k, struct err *e)
 {
     int rc = need_runtime(k, "libcarolcov.a", e);
@@ -181,6 +191,7 @@ static int init_neutral(struct family_kit *k, struct err *e)
               "-O2 -fno-unroll-loops -fno-inline -fno-builtin -U_FORTIFY_SOURCE -g0 "
               "-fsanitize-coverage=inline-bool-flag,pc-table,control-flow,no-prune,indirect-calls "
               "-fno-sanitize-link-runtime");
+    add_words_pass(k);
     add_words(&k->link, "-fno-sanitize-link-runtime -fuse-ld=lld -Wl,--gc-sections "
                         "-Wl,-z,pack-relative-relocs "
                         "-Wl,--export-dynamic-symbol=__sanitizer_cov_*");

@@ -40,6 +40,7 @@ void manifest_free(struct manifest *m)
     free(m->target);
     free(m->args);
     free(m->dict);
+    free(m->words);
     free(m->seeds);
     free(m->options);
     free(m->table);
@@ -125,6 +126,7 @@ static json_t *target_json(const struct manifest *m)
     json_object_set_new(o, "kind", text(target_kind_name(m->kind)));
     json_object_set_new(o, "args", args_json(m->args));
     json_object_set_new(o, "dict", relative(m, m->dict));
+    json_object_set_new(o, "words", relative(m, m->words));
     json_object_set_new(o, "seeds", relative(m, m->seeds));
     json_object_set_new(o, "options", relative(m, m->options));
     json_object_set_new(o, "table", relative(m, m->table));
@@ -265,6 +267,7 @@ static void take_target(struct manifest *m, json_t *o)
     json_t *args = json_object_get(o, "args");
     m->args = json_is_array(args) ? take_args(args) : NULL;
     m->dict = take_path(o, "dict", m->dir);
+    m->words = take_path(o, "words", m->dir);
     m->seeds = take_path(o, "seeds", m->dir);
     m->options = take_path(o, "options", m->dir);
     m->table = take_path(o, "table", m->dir);

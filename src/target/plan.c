@@ -9,6 +9,7 @@
 #include "base/where.h"
 #include "target/run.h"
 #include "target/source.h"
+#include "target/words.h"
 #include "target/wrapper.h"
 
 #include <errno.h>
@@ -349,6 +350,7 @@ static bool inherited(const char *var)
                                        "CAROL_CHECK_ENTRY=",
                                        "CAROL_ENGINES=",
                                        "CAROL_CCACHE",
+                                       "CAROL_WORDS=",
                                        "CAROL_DUMP="};
     for (size_t i = 0; i < sizeof drop / sizeof *drop; i++)
         if (str_starts(var, drop[i]))
@@ -423,7 +425,10 @@ void plan_env(const struct plan *p, const struct family_kit *k, const char *comp
     strv_addf(env, "CAROL_FAMILY=%s", family_name(k->family));
     strv_addf(env, "CAROL_ENGINES=%s", engines);
     strv_add(env, "CCACHE_DISABLE=1"); /* for what the script itself compiles with */
-    add_ccache(p, k, compiler, env);
+    if (k->family == FAMILY_NEUTRAL) /* ccache would give an object without its words */
+        strv_addf(env, "CAROL_WORDS=%s/%s", tmp, WORDS_RAW);
+    else
+        add_ccache(p, k, compiler, env);
     if (k->family == FAMILY_ASAN)
         strv_add(env,
                  "ASAN_OPTIONS=detect_leaks=0"); /* build-time tools leak; that is no failure */

@@ -9,6 +9,7 @@
 #include "target/run.h"
 #include "target/source.h"
 #include "target/table.h"
+#include "target/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -272,6 +273,15 @@ static int remove_manifest(const struct task *t, struct err *e)
     return rc;
 }
 
+static int collect_words(struct task *t, const char *out, struct err *e)
+{
+    char *raw = fs_join(t->tmp, WORDS_RAW), *to = fs_join(out, WORDS_NAME);
+    int rc = words_collect(raw, to, e);
+    free(raw);
+    free(to);
+    return rc;
+}
+
 static int commit(struct task *t, struct err *e)
 {
     char *out = fs_join(t->tmp, "out");
@@ -282,6 +292,8 @@ static int commit(struct task *t, struct err *e)
     int rc = look_at_targets(t, out, e);
     if (rc == 0)
         rc = collect_deps(t, e);
+    if (rc == 0 && t->family == FAMILY_NEUTRAL)
+        rc = collect_words(t, out, e);
     if (rc == 0)
         rc = stamp_write(out, &t->stamp, e);
     if (rc == 0)

@@ -71,6 +71,45 @@ def short_form(top):
     afl_flags(d)
     asan_calls(d)
     static_pie(d, inputs)
+    words(top / "words")
+
+
+WORDS = """
+#include <stdint.h>
+#include <string.h>
+#include <stdio.h>
+static const char *const names[] = {"break", "two words", "if"};
+static const struct { uint32_t tag; int value; } tags[] = {{0x41424344, 1}, {5, 6}};
+static const uint32_t sums[] = {0x41626364, 0x80c1f2e3};
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char text[64] = "";
+    uint32_t v = 0;
+    memcpy(text, data, size < 63 ? size : 63);
+    memcpy(&v, data, size < 4 ? size : 4);
+    if (v == 0x74455874) puts("1");
+    if (v == 0x10000000 || v == 0xffff0000) puts("2");
+    switch (v ^ size) { case 0x624b4744: puts("3"); break; case 0x63484951: puts("4"); break; case 7: puts("5"); }
+    for (int i = 0; i < 3; i++) if (strcmp(text, names[i]) == 0) puts("6");
+    for (int i = 0; i < 2; i++) if (v == tags[i].tag) printf("%d\\n", tags[i].value);
+    if (memcmp(text, "\\x89PNG", 4) == 0 || strstr(text, "</end>")) puts("7");
+    return v == sums[size & 1];
+}
+"""
+
+
+def words(d):
+    write(d / "words_read.c", WORDS)
+    code, said = carol("-o", "out", "--families", "neutral", "words_read.c", cwd=d)
+    m = manifest(d / "out")
+    found = (d / "out" / (m["words"] or "none")).read_text().split("\n")[:-1] if code == 0 else []
+    want = ["tEXt", "tXEt", "bKGD", "DGKb", "cHIQ", "QIHc", "ABCD", "DCBA", "break", "if", "\\x89PNG", "</end>"]
+    ok(sorted(x.strip('"') for x in found) == sorted(want),
+       "words: what comparisons, switches and tables hold, each once; no masks, sentences or sums", found or said)
+    code, said = carol("-o", "none", "--families", "neutral", "words_read.c", cwd=d, env={"CAROL_ENGINES": "/none"})
+    ok(code == 0 and manifest(d / "none")["words"] is None and
+       (d / "none/neutral/words_read").read_bytes() == (d / "out/neutral/words_read").read_bytes(),
+       "words: none without the engines, and the same program", said)
 
 
 def static_pie(d, inputs):

@@ -1,6 +1,7 @@
 /* real: what a real campaign takes from the build that it is given, and from its own record at a resume.  Nothing is
  * started: programs and libraries are empty files. */
 #include "campaign/real.h"
+#include "base/die.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "fuzzer/arm.h"
@@ -51,14 +52,15 @@ static void put_table(void)
 }
 
 /* A program that reads a file, built for AFL alone, with words and seeds of its own. */
-static void put_build(bool table)
+static void put_build_with(bool table, bool dict)
 {
     char *dir = fs_join(temp_dir, "build");
     struct manifest m = {.dir = dir,
                          .target = (char[]){"t"},
                          .kind = TARGET_FILE,
                          .args = (char[]){"-q\n@@"},
-                         .dict = str_fmt("%s/afl/t.dict", dir),
+                         .dict = dict ? str_fmt("%s/afl/t.dict", dir) : NULL,
+                         .words = str_fmt("%s/neutral/words.txt", dir),
                          .seeds = str_fmt("%s/afl/t_seed_corpus.zip", dir),
                          .table = table ? str_fmt("%s/neutral/t.edges", dir) : NULL,
                          .edges = 1,
@@ -72,15 +74,22 @@ static void put_build(bool table)
                                                    .flags = (char[]){"-O2"}};
     put("build/bin", "", 0);
     put("build/afl/t.dict", "\"word\"\n", 7);
+    put("build/neutral/words.txt", "\"noted\"\n", 8);
     put("build/afl/t_seed_corpus.zip", "", 0);
     put_table();
     assert_int_equal(manifest_save_all(&m, 1, NULL, NULL), 0);
     free(m.family[FAMILY_AFL].binary);
     free(m.family[FAMILY_NEUTRAL].binary);
     free(m.dict);
+    free(m.words);
     free(m.seeds);
     free(m.table);
     free(dir);
+}
+
+static void put_build(bool table)
+{
+    put_build_with(table, true);
 }
 
 static int make(void **state)
@@ -172,6 +181,40 @@ static void the_paper_has_its_own_roster(void **state)
         assert_int_equal(fuzzer_family(o.fuzzers.v[i]), FAMILY_AFL);
     real_close(&r);
     settings_free(&o);
+}
+
+/* The dictionary of a campaign on a build without one; the caller frees it. */
+static char *dictionary_of(bool paper, const char *words)
+{
+    struct settings o = options();
+    struct real r;
+    struct err e = {0};
+    o.paper = paper;
+    assert_int_equal(paper ? settings_paper(&o, &e) : 0, 0);
+    for (size_t i = 0; i < settings_count; i++)
+        if (words && settings_table[i].flag && strcmp(settings_table[i].flag, "words") == 0)
+            assert_int_equal(settings_set(&o, &settings_table[i], words, &e), 0);
+    if (real_open(&r, &o, &e) < 0)
+        fail_msg("%s", e.msg);
+    char *dict = o.dict ? xstrdup(o.dict) : NULL;
+    real_close(&r);
+    settings_free(&o);
+    return dict;
+}
+
+static void without_a_dictionary_it_is_what_the_build_noted(void **state)
+{
+    (void)state;
+    put_build_with(true, false);
+    char *usual = dictionary_of(false, NULL), *none = dictionary_of(false, "none");
+    char *paper = dictionary_of(true, NULL), *again = dictionary_of(true, "target");
+    put_build(true);
+    assert_non_null(strstr(usual, "build/neutral/words.txt"));
+    assert_null(none);
+    assert_null(paper);
+    assert_non_null(strstr(again, "build/neutral/words.txt"));
+    free(usual);
+    free(again);
 }
 
 static void what_is_given_stays(void **state)
@@ -285,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(what_is_left_open_comes_from_the_build),
         T(the_paper_has_its_own_roster),
+        T(without_a_dictionary_it_is_what_the_build_noted),
         T(what_is_given_stays),
         T(what_cannot_be_is_refused),
         T(a_resume_reads_its_record),

@@ -26,6 +26,7 @@ static const char *sample(const struct setting *st)
     case SET_REWARD: return "rarity_density";
     case SET_SHARE: return "worth";
     case SET_INSTANCES: return "fused";
+    case SET_KNOWN_WORDS: return "target";
     case SET_PLACE: return "[::1]:77";
     case SET_FLAG:
     case SET_RESUME:
