@@ -2,7 +2,7 @@
 """Builds targets of the suite and proves their bugs: every witness triggers exactly its id in every
 family's build, no seed triggers any, and the neutral build knows nothing of the oracle.
 
-usage: check.py [-o DIR] [--carol CAROL] [--families LIST] [NAME...]      (default: all eight)
+usage: check.py [-o DIR] [--carol CAROL] [--families LIST] [NAME...]      (default: all)
 
 Exit 0 all proved, 1 something is wrong, 3 nothing wrong but a library could not be had.
 """
@@ -19,7 +19,7 @@ import oracle
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-NAMES = ["pack", "text", "maze", "proto", "yaml", "png", "gif", "json"]
+NAMES = ["pack", "text", "maze", "proto", "yaml", "png", "gif", "json", "script"]
 FAMILIES = "afl,laf,hfuzz,neutral,asan,plain,cmplog,libfuzzer"  # the fuzzers', the rivals' and those of triage
 
 
