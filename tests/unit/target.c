@@ -192,6 +192,18 @@ static void family_lists(void **state)
     assert_int_equal(family_of("none"), FAMILY_NONE);
 }
 
+/* Each once; what is not in the list would never be built. */
+static void every_family_has_its_turn(void **state)
+{
+    (void)state;
+    bool seen[FAMILY_END] = {0};
+    for (int i = 0; i < FAMILY_END - 1; i++) {
+        assert_in_range(family_by_cost[i], FAMILY_NONE + 1, FAMILY_END - 1);
+        assert_false(seen[family_by_cost[i]]);
+        seen[family_by_cost[i]] = true;
+    }
+}
+
 static struct manifest sample(const char *target, enum target_kind kind)
 {
     struct manifest m = {.dir = str_fmt("%s", temp_dir),
@@ -431,6 +443,7 @@ int main(void)
         cmocka_unit_test(wrapper_maps_the_copy),
         cmocka_unit_test(ccache_only_compiles),
         cmocka_unit_test(family_lists),
+        cmocka_unit_test(every_family_has_its_turn),
         cmocka_unit_test(manifest_round_trip),
         cmocka_unit_test(arguments_fit_the_target),
         cmocka_unit_test(manifest_of_several),
