@@ -239,8 +239,8 @@ static const struct row {
 };
 
 const enum family family_by_cost[FAMILY_END - 1] = {
-    FAMILY_LAF,     FAMILY_CMPLOG, FAMILY_HFUZZ, FAMILY_LIBFUZZER, FAMILY_AFL,
-    FAMILY_NEUTRAL, FAMILY_SOURCE, FAMILY_ASAN,  FAMILY_PLAIN,
+    FAMILY_LAF,     FAMILY_HFUZZ,  FAMILY_CMPLOG, FAMILY_LIBFUZZER, FAMILY_AFL,
+    FAMILY_NEUTRAL, FAMILY_SOURCE, FAMILY_ASAN,   FAMILY_PLAIN,
 };
 
 static const struct row *row_of(enum family f)
