@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
 """libpng and libxml2 from Debian's sources in all families, and what came out.
 
-usage: bench/build-libs.py [-o DIR] [--cost] [png] [xml]     (default: both, in build/bench-libs)
+usage: bench/build-libs.py [-o DIR] [png] [xml]     (default: both, in build/bench-libs)
 
 Prints per library and family the CPU seconds, size, map size, and for the neutral build edges,
 functions, the share of edges with a known predecessor and the memory-handling calls.  Exit 1 when a
 figure of the project is not held (predecessors known for >= 99 % of edges, memory calls found), 3 when
-the sources cannot be had.  With --cost it builds plain alone, then all, both anew, and prints what all cost in plain
-builds: CPU time (aim: 7) and time by the clock (aim: 4 on two cores, with nothing else on them).
+the sources cannot be had.  What the builds cost is build-cost.sh's.
 """
 import argparse
 import json
 import os
-import resource
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,35 +32,17 @@ def table_figures(path):
             "memw": sum(r[7] for r in rows), "indirect": sum(r[8] for r in rows)}
 
 
-def build(name, top, carol, *more):
+def build(name, top, carol):
     src, out = top / f"{name}-src", top / name
     if not (src / "build.sh").exists():
         got = subprocess.run([ROOT / "bench/targets/fetch.sh", name, src], check=False).returncode
         if got:
             sys.exit(got)
-    code = subprocess.run([carol, "build", "-o", out, *more, "--src", src, "--", src / "build.sh"],
+    code = subprocess.run([carol, "build", "-o", out, "--src", src, "--", src / "build.sh"],
                           env={**os.environ, "CCACHE_DISABLE": "1"}, check=False).returncode
     if code:
         sys.exit(code)
     return json.loads((out / "carol-build.json").read_text()), out
-
-
-def spent(name, top, carol, *more):
-    """CPU seconds and seconds by the clock of a build made anew."""
-    def now():
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime, time.monotonic()
-    before = now()
-    build(name, top, carol, "--force", *more)
-    return [b - a for a, b in zip(before, now())]
-
-
-def cost(name, top, carol):
-    build(name, top, carol, "--families", "plain")  # the sources are there, and in the page cache
-    plain = spent(name, top, carol, "--families", "plain")
-    every = spent(name, top, carol)
-    print(f"\n{name}: plain {plain[0]:.1f} CPU s, {plain[1]:.1f} s by the clock; all families {every[0]:.1f} and {every[1]:.1f}: "
-          f"{every[0] / plain[0]:.2f} and {every[1] / plain[1]:.2f} plain builds (aim: 7 and 4 for six, without cmplog)")
 
 
 def show(name, m, out):
@@ -85,12 +64,9 @@ def main():
     p = argparse.ArgumentParser(description="libpng and libxml2 in all families")
     p.add_argument("-o", "--output", type=Path, default=ROOT / "build/bench-libs")
     p.add_argument("--carol", default=os.environ.get("CAROL", str(ROOT / "carol")))
-    p.add_argument("--cost", action="store_true", help="what all families cost in plain builds")
     p.add_argument("names", nargs="*", metavar="png|xml")
     a = p.parse_args()
     a.output.mkdir(parents=True, exist_ok=True)
-    for name in (a.names or ["png", "xml"]) if a.cost else []:
-        cost(name, a.output.resolve(), a.carol)
     held = [show(n, *build(n, a.output.resolve(), a.carol)) for n in (a.names or ["png", "xml"])]
     print("\nheld" if all(held) else "\nNOT held: predecessors >= 99 % and memory calls > 0")
     return 0 if all(held) else 1

@@ -43,6 +43,16 @@ static void set_ccache(void)
     free(check);
 }
 
+/* Compilers allocate millions of small pieces: these settings of the C library save them several percent of their
+ * time, and change nothing in what they write. */
+static void tune_malloc(void)
+{
+    setenv("GLIBC_TUNABLES",
+           "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864:glibc.malloc.mxfast=0:"
+           "glibc.malloc.tcache_count=2000",
+           0);
+}
+
 int cli_cc(char **words, bool cxx)
 {
     struct err e = {0};
@@ -65,6 +75,7 @@ int cli_cc(char **words, bool cxx)
         wrapper_rewrite(&k, (const char *const *)words, cxx, &job, &out, &e) < 0)
         return cli_fail(&e);
     clean_environment();
+    tune_malloc();
     for (size_t i = 0; i < k.env.n; i++)
         putenv(k.env.v[i]); /* the kit is never freed: this process becomes the compiler */
     if (getenv("CAROL_WORDS"))

@@ -95,8 +95,8 @@ static void on_ended(void *arg, uint32_t events)
 
 static void start_some(struct build *b)
 {
-    for (int f = 0; f < FAMILY_END && b->running < b->jobs && !b->interrupted; f++) {
-        struct task *t = &b->tasks[f];
+    for (int i = 0; i < FAMILY_END - 1 && b->running < b->jobs && !b->interrupted; i++) {
+        struct task *t = &b->tasks[family_by_cost[i]];
         if (t->state != BUILD_WAITING)
             continue;
         struct ended *w = NULL;

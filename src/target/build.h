@@ -2,9 +2,9 @@
  *
  * Each family is built in DIR/.tmp-<family>/{src,work,out} by running the command once, with
  * the wrappers of that family as CC and CXX, in a cage; `out` is then stamped and renamed to
- * DIR/<family>.  Whatever happens to us in between, a family's directory is whole or not there, and
- * no process is left.  The manifest is removed before the first family changes and written at the
- * end, so that it never describes a mixture.
+ * DIR/<family>.  Those that take longest begin first.  Whatever happens to us in between, a family's
+ * directory is whole or not there, and no process is left.  The manifest is removed before the first
+ * family changes and written at the end, so that it never describes a mixture.
  *
  *     struct build_opts o = {.dir = "out", .command = argv, ...};
  *     struct build_result r;

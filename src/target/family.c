@@ -249,6 +249,11 @@ static const struct row {
                        true},
 };
 
+const enum family family_by_cost[FAMILY_END - 1] = {
+    FAMILY_LAF,     FAMILY_HFUZZ,  FAMILY_CMPLOG, FAMILY_LIBFUZZER, FAMILY_AFL,
+    FAMILY_NEUTRAL, FAMILY_SOURCE, FAMILY_ASAN,   FAMILY_PLAIN,
+};
+
 static const struct row *row_of(enum family f)
 {
     return &rows[f > FAMILY_NONE && f < FAMILY_END ? f : FAMILY_NONE];

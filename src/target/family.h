@@ -39,6 +39,10 @@ bool family_is_afl(enum family f);           /* compiled by afl-clang-fast */
 const char *family_use(enum family f);
 bool family_is_fuzzed(enum family f); /* is there a fuzzer that needs no other? */
 
+/* All of them, those that take longest to compile first: what begins last is then short, and no core
+ * waits long for another at the end of a build. */
+extern const enum family family_by_cost[FAMILY_END - 1];
+
 /* A list such as "afl,neutral" or "all" into on[]. */
 CAROL_MUST_CHECK int family_parse_list(const char *list, bool on[FAMILY_END], struct err *e);
 

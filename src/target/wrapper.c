@@ -126,6 +126,18 @@ static bool is_engine(const struct family_kit *k, const char *a)
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* What stands for a word in the family.  A program of afl-clang-fast linked with -static-pie dies at
+ * its start.  asan only runs crashes again, so it need not be fast; but -O0 would make frames many times
+ * larger, and recursion that is limited for small ones would overflow the stack. */
+static const char *instead(const struct family_kit *k, const char *a)
+{
+    if (family_is_afl(k->family) && strcmp(a, "-static-pie") == 0)
+        return "-static";
+    if (k->family == FAMILY_ASAN && (strcmp(a, "-O2") == 0 || strcmp(a, "-O3") == 0))
+        return "-O1";
+    return a;
+}
+
 static void take_word(const struct family_kit *k, struct line *l, const char *a)
 {
     if (str_starts(a, "-fsanitize=")) {
@@ -140,9 +152,7 @@ static void take_word(const struct family_kit *k, struct line *l, const char *a)
             l->header = true;
         else if (a[0] != '-' || a[1] == 0)
             look_at_input(l, a);
-        /* A program of afl-clang-fast linked with -static-pie dies at its start. */
-        bool pie = family_is_afl(k->family) && strcmp(a, "-static-pie") == 0;
-        strv_add(&l->kept, pie ? "-static" : a);
+        strv_add(&l->kept, instead(k, a));
     }
 }
 

@@ -2,8 +2,9 @@
  *
  * carol-cc and carol-c++ are this: the user's words in, the real compiler's out.  The family's flags
  * come after the user's, so that a project's own -O2 or -z defs cannot undo them; coverage flags and
- * sanitizers of the project's own are taken out (they would instrument twice); the engine, however
- * it is asked for (LIB_FUZZING_ENGINE, -fsanitize=fuzzer, -lFuzzingEngine), becomes the family's.
+ * sanitizers of the project's own are taken out (they would instrument twice); in asan -O2 and -O3 are
+ * -O1; the engine, however it is asked for (LIB_FUZZING_ENGINE, -fsanitize=fuzzer, -lFuzzingEngine),
+ * becomes the family's.
  *
  *     struct strv out = {0};
  *     wrapper_rewrite(&kit, argv, cxx, &map, &out, &e);
@@ -21,7 +22,7 @@
 #include <stdbool.h>
 
 /* Counts in the cache key: raise it whenever the rules below change what comes out. */
-#define WRAPPER_VERSION "2"
+#define WRAPPER_VERSION "3"
 
 /* What the build adds for each command (environment CAROL_*): */
 struct wrapper_job {

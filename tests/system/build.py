@@ -70,6 +70,9 @@ def short_form(top):
     cache(d)
     afl_flags(d)
     asan_calls(d)
+    asan_level(d)
+    compiler_malloc(d)
+    dearest_first(d)
     static_pie(d, inputs)
     words(top / "words")
 
@@ -144,6 +147,38 @@ def asan_calls(d):
     said = subprocess.run([binary, "out"], capture_output=True, text=True, check=False).stderr
     ok("WRITE of size 4" in said and re.search(r"#0 \S+ in large .*large\.c:105\b", said) and run_target(binary)[0] == 0,
        "asan: and report the place and the kind of access", said)
+
+
+def asan_level(d):
+    """asan has -O1 where the script says more."""
+    cc = Path(CAROL).parent / "runtime/carol-cc"
+
+    def level(family, *flags):
+        said = subprocess.run([cc, *flags, "-###", "-c", "harness.c"], cwd=d, check=True, text=True, stderr=subprocess.PIPE,
+                              env={**os.environ, "CAROL_FAMILY": family}).stderr
+        return re.findall(r'"-(O\w)"', said)[-1:]
+    ok([level("asan", x) for x in ("-O2", "-O3", "-O1", "-O0", "-Os")] == [["O1"], ["O1"], ["O1"], ["O0"], ["Os"]],
+       "asan: -O2 and -O3 become -O1, the rest stays")
+    ok(level("plain", "-O2") == ["O2"] and level("hfuzz", "-O3") == ["O3"], "and they stay in the other families")
+
+
+def compiler_malloc(d):
+    """A compiler gets settings for its malloc, unless there are some."""
+    fake = write(d / "fake-clang", "#!/bin/sh\necho $GLIBC_TUNABLES\n", 0o755)
+    cc = Path(CAROL).parent / "runtime/carol-cc"
+
+    def given(**env):
+        return subprocess.run([cc, "-c", "x.c"], check=True, text=True, stdout=subprocess.PIPE,
+                              env={**os.environ, "CAROL_FAMILY": "plain", "CAROL_CLANG": str(fake), **env}).stdout.strip()
+    own = "glibc.malloc.check=0"
+    ok("glibc.malloc.tcache_count" in given() and given(GLIBC_TUNABLES=own) == own,
+       "compilers get settings for malloc, the user's own first", (given(), given(GLIBC_TUNABLES=own)))
+
+
+def dearest_first(d):
+    code, said = carol("-o", "order", "--families", "plain,afl,cmplog,laf", "-j", "1", "harness.c", cwd=d)
+    began = re.findall(r"(\w+): building", said)
+    ok(code == 0 and began == ["laf", "cmplog", "afl", "plain"], "the dearest families begin first", said)
 
 
 def cache(d):

@@ -80,6 +80,10 @@ static void wrapper_lines(void **state)
          "cc -fsanitize=undefined x.c -COMPILE " WITH_ENGINE},
         {FAMILY_ASAN, "-fsanitize=memory -static x.c",
          "cc x.c -COMPILE -LINK -Wl,LINK -xnone -ALONE"},
+        {FAMILY_ASAN, "-O3 -O2 -c x.c", "cc -O1 -O1 -c x.c -COMPILE"},
+        {FAMILY_ASAN, "-O0 -Os -c -O2", "cc -O0 -Os -c -O1 -COMPILE"},
+        {FAMILY_ASAN, "-c x.c -D -O2", "cc -c x.c -D -O2 -COMPILE"},
+        {FAMILY_LAF, "-O2 -c x.c", "cc -O2 -c x.c -COMPILE"},
         {FAMILY_AFL, "-static-pie -c x.c", "cc -static -c x.c -COMPILE"},
         {FAMILY_LAF, "-static-pie x.o", "cc -static x.o -COMPILE -LINK -Wl,LINK -xnone -ALONE"},
         {FAMILY_NEUTRAL, "-static-pie x.o",
@@ -187,6 +191,18 @@ static void family_lists(void **state)
     for (int f = FAMILY_NONE + 1; f < FAMILY_END; f++)
         assert_int_equal(family_of(family_name((enum family)f)), f);
     assert_int_equal(family_of("none"), FAMILY_NONE);
+}
+
+/* Each once; what is not in the list would never be built. */
+static void every_family_has_its_turn(void **state)
+{
+    (void)state;
+    bool seen[FAMILY_END] = {0};
+    for (int i = 0; i < FAMILY_END - 1; i++) {
+        assert_in_range(family_by_cost[i], FAMILY_NONE + 1, FAMILY_END - 1);
+        assert_false(seen[family_by_cost[i]]);
+        seen[family_by_cost[i]] = true;
+    }
 }
 
 static struct manifest sample(const char *target, enum target_kind kind)
@@ -455,6 +471,7 @@ int main(void)
         cmocka_unit_test(wrapper_maps_the_copy),
         cmocka_unit_test(ccache_only_compiles),
         cmocka_unit_test(family_lists),
+        cmocka_unit_test(every_family_has_its_turn),
         cmocka_unit_test(manifest_round_trip),
         cmocka_unit_test(arguments_fit_the_target),
         cmocka_unit_test(manifest_of_several),
