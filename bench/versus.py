@@ -36,6 +36,7 @@ HOST = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_t
 TARGETS = {"xml": ("seeds/*", None), "png": ("libpng/contrib/pngsuite/*.png", 12),
            "jpeg": ("seeds/*", None), "sql": ("seeds/*", None),
            "lua": ("seeds/*", None), "cms": ("lcms/testbed/*.icc", 5)}
+BARE = "-nodict"  # such a target's name may end so
 GRACE = 120  # seconds that Carol may need beyond its budget
 FIELDS = ["name", "options", "rival", "cores", "seconds", "target", "trial", "side", "cpus", "seed_edges", "edges",
           "gain", "area", "inputs", "execs", "cpu_s", "load", "curve", "version", "host"]
@@ -59,6 +60,8 @@ def call(*words, **more):
 
 def build(a, name):
     """(build directory, seeds) of a target, made once."""
+    if name.endswith(BARE):
+        return without_dictionary(a, name)
     src, out, seeds = a.output / f"{name}-src", a.output / name, a.output / f"{name}-seeds"
     families = ["afl", "laf", "hfuzz", "neutral", "cmplog"]
     have = out / "carol-build.json"
@@ -72,6 +75,19 @@ def build(a, name):
     call(a.carol, "build", "-o", out, "--families", ",".join(families), "--src", src, "--", src / "build.sh")
     choose_seeds(name, src, seeds)
     return out, seeds
+
+
+def without_dictionary(a, name):
+    """The same target, but nobody is given the dictionary that its build script leaves."""
+    out, seeds = build(a, name.removesuffix(BARE))
+    plain = a.output / name
+    shutil.rmtree(plain, ignore_errors=True)
+    shutil.copytree(out, plain)
+    m = json.loads((plain / "carol-build.json").read_text())
+    for target in [m, *m["targets"]]:
+        target["dict"] = None
+    (plain / "carol-build.json").write_text(json.dumps(m, indent=2))
+    return plain, seeds
 
 
 def choose_seeds(name, src, seeds):
@@ -412,7 +428,7 @@ def arguments():
     a.engines = Path(os.environ.get("CAROL_ENGINES", a.carol.resolve().parent / "engines"))
     if len(a.cpus) < 2 or a.cores > len(a.cpus):
         p.error("two cores are needed, and as many as --cores says")
-    if unknown := set(a.targets.split(",")) - set(TARGETS):
+    if unknown := {n.removesuffix(BARE) for n in a.targets.split(",")} - set(TARGETS):
         p.error(f"no such target: {', '.join(sorted(unknown))}")
     if not re.fullmatch(r"[A-Za-z0-9._+-]+", a.name) or min(a.trials, a.seconds, a.cores) < 1:
         p.error("a name is made of letters, digits and ._+-; trials, seconds and cores are positive")

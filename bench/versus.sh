@@ -14,6 +14,6 @@
 # The targets are libxml2 and libpng (--targets xml,png), on which Carol may be tuned, and four hold-outs: Lua and Little
 # CMS (--targets lua,cms), which nobody has looked into, and libjpeg-turbo and SQLite (--targets jpeg,sql).  Look at the
 # hold-outs only to see whether what helped on the other two holds in general; choose nothing by them.  SQLite needs
-# tclsh (package tcl) to be built.
+# tclsh (package tcl) to be built.  NAME-nodict is the target without the dictionary that its build script leaves.
 set -euo pipefail
 exec python3 "$(dirname "$0")/versus.py" "$@"
