@@ -66,7 +66,7 @@ struct manifest {
     enum target_kind kind;
     char *args;    /* how a main() program is called, words separated by \n, with @@; or NULL */
     char *dict;    /* absolute path of target.dict found in $OUT, or NULL */
-    char *words;   /* absolute path of the words that were noted while it was compiled (target/words.h), or NULL */
+    char *words;   /* absolute path of the words of the build (target/words.h), or NULL */
     char *seeds;   /* absolute path of target_seed_corpus.zip found in $OUT, or NULL */
     char *options; /* absolute path of target.options (libFuzzer's) found in $OUT, or NULL */
     char *table;   /* absolute path of the neutral table, or NULL */
