@@ -196,14 +196,31 @@ static const struct duel *duel_with(const struct duel *duels, size_t n, const ch
     return NULL;
 }
 
-/* The contenders of one role, each with its means and how far it is from the reference. */
+static const char *definition_of(const struct outcome *t, const char *contender)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->results[i].contender, contender) == 0)
+            return t->results[i].definition;
+    return "";
+}
+
+/* Is it the reference with one option more?  The command line comes first, up to a semicolon. */
+static bool is_variant(const struct outcome *t, size_t reference, const char *contender)
+{
+    const char *base = definition_of(t, t->contenders.v[reference]);
+    return strncmp(base, definition_of(t, contender), strcspn(base, ";")) == 0;
+}
+
+/* The contenders of one role, each with its means and how far it is from the reference; ablations and rewards only
+ * when they are the reference's. */
 static void add_role(const struct outcome *t, size_t reference, enum measure_kind m, enum role role,
                      const char *title, const struct duel *duels, size_t n, struct sheets *out)
 {
     struct sheet *s = NULL;
     for (size_t c = 0; c < t->contenders.n; c++) {
         const struct duel *d = duel_with(duels, n, t->contenders.v[c]);
-        if (t->roles[c] != role || !d)
+        if (t->roles[c] != role || !d ||
+            (role != ROLE_SINGLE && !is_variant(t, reference, t->contenders.v[c])))
             continue;
         if (!s) {
             s = sheet_add(out, t->targets.n + 5, 1, "%s, %s", title, measure_name(m));

@@ -24,10 +24,16 @@ carol, ROOT, TAP = Carol(sys.argv[1]), Path(sys.argv[2]).resolve(), Tap()
 check = TAP.ok
 BUDGET, BUGS, TRIALS = 100.0, 6, 5
 # Contender: role, how good it is; one is not run on the last target.
-WHO = {"contextual": ("ours", 0.6), "phase": ("ours", 0.4), "no-context": ("ablation", 0.3), "frontier": ("reward", 0.5),
+WHO = {"contextual": ("ours", 0.6), "phase": ("ours", 0.4), "no-context": ("ablation", 0.3), "no-words": ("ablation", 0.35),
+       "frontier": ("reward", 0.5),
        "bandfuzz": ("baseline", 0.3), "legion": ("baseline", 0.35), "single:aflpp": ("single", 0.5),
        "single:mopt": ("single", 0.2), "bare": ("rival", 0.55)}
 TARGETS = ["alpha", "beta", "gamma"]
+# How the table knows whose ablation it is.
+OPTIONS = {"contextual": "--scheduler contextual --paper", "phase": "--scheduler phase --paper",
+           "no-context": "--scheduler contextual --paper --sched-opt context=intercept",
+           "no-words": "--scheduler phase --paper --words none",
+           "frontier": "--scheduler contextual --paper --reward frontier_branch"}
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
@@ -40,7 +46,7 @@ def write(home, target, contender, role, trial, bugs, edges, shares):
     place.mkdir(parents=True)
     (place / "result.json").write_text(json.dumps({
         "schema": 1, "target": target, "contender": contender, "role": role, "trial": trial, "seed": trial, "cores": 1,
-        "definition": "planted", "budget_s": BUDGET, "cpu_s": BUDGET, "wall_s": 120.0, "ratio": 0.8, "attempts": 1,
+        "definition": f"carol fuzz {OPTIONS.get(contender, contender)}; planted", "budget_s": BUDGET, "cpu_s": BUDGET, "wall_s": 120.0, "ratio": 0.8, "attempts": 1,
         "first_ratio": 0.0, "execs": 1000 + trial, "inputs": 10, "edges_total": 500, "edges": edges,
         "wall_at_s": [6.0 * i for i in range(21)], "top_share": shares, "command": "none", "version": "v", "began": "b",
         "host": "h", "bugs": [{"id": k, "reached": first(r), "triggered": first(t)} for k, (r, t) in bugs.items()]}))
@@ -220,14 +226,17 @@ def duels(t, data):
           [r[-1] for r in got])
 
 
-def groups(t, data):
-    for title, role in (("ablations", "ablation"), ("reward sweep", "reward"), ("each fuzzer alone", "single")):
-        rows = {r["contender"]: r for r in t[f"{title}, bugs"]}
-        who = [c for c in WHO if WHO[c][0] == role]
-        ours = math.fsum(mean([triggered(r) for r in data[x, "contextual"]]) for x in TARGETS)
+SINGLES = ["single:aflpp", "single:mopt"]
+
+
+def groups(t, data, reference, ablations, rewards):
+    """The reference's own ablations and rewards, and every fuzzer alone."""
+    for title, who in (("ablations", ablations), ("reward sweep", rewards), ("each fuzzer alone", SINGLES)):
+        rows = t.get(f"{title}, bugs", [])
+        ours = math.fsum(mean([triggered(r) for r in data[x, reference]]) for x in TARGETS)
         own = {c: math.fsum(mean([triggered(r) for r in data[x, c]]) for x in TARGETS) for c in who}
-        same(title, [[rows[c][k] for k in ("sum", "delta", "percent")] for c in rows],
-             [[shown(own[c], 2), f"{own[c] - ours:+.2f}", shown(100 * (own[c] / ours - 1), 1)] for c in who])
+        same(f"{title} of {reference}", [[r[k] for k in ("contender", "sum", "delta", "percent")] for r in rows],
+             [[c, shown(own[c], 2), f"{own[c] - ours:+.2f}", shown(100 * (own[c] / ours - 1), 1)] for c in who])
 
 
 def bugs(t, data):
@@ -321,7 +330,9 @@ def main():
         t = tables_of(text)
         means(t, data)
         duels(t, data)
-        groups(t, data)
+        groups(t, data, "contextual", ["no-context"], ["frontier"])
+        _, other = carol.run("bench", "table", home / "planted", "--csv-tables", "--of", "phase")
+        groups(tables_of(other), data, "phase", ["no-words"], [])
         bugs(t, data)
         ranks(t, data)
         forms(home / "planted", t, text)
