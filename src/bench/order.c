@@ -102,10 +102,23 @@ size_t order_leave_out(struct order *p, size_t target)
     return left;
 }
 
+static bool is_left(const struct planned *c)
+{
+    return !c->done && !c->taken && !c->elsewhere;
+}
+
+bool order_wants(const struct order *p, size_t target)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (is_left(&p->v[i]) && p->v[i].target == target)
+            return true;
+    return false;
+}
+
 struct planned *order_next(struct order *p)
 {
     for (size_t i = 0; i < p->n; i++)
-        if (!p->v[i].done && !p->v[i].taken && !p->v[i].elsewhere)
+        if (is_left(&p->v[i]))
             return &p->v[i];
     return NULL;
 }

@@ -34,6 +34,8 @@ CAROL_MUST_CHECK int order_make(struct order *p, const struct suite *s, struct e
 size_t order_part(struct order *p, size_t part, size_t parts);
 /* Leaves the campaigns of a target that cannot be run here.  Returns how many were ours to run. */
 size_t order_leave_out(struct order *p, size_t target);
+/* Is a campaign of this target left to be run here? */
+bool order_wants(const struct order *p, size_t target);
 /* The first that is neither done nor taken nor elsewhere; NULL: none. */
 struct planned *order_next(struct order *p);
 void order_free(struct order *p);

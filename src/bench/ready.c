@@ -137,7 +137,8 @@ static int ready_target(const struct suite *s, const struct bench_target *t,
     return check(t, on, m, e);
 }
 
-int ready_targets(const struct suite *s, struct manifest **targets, bool *absent, struct err *e)
+int ready_targets(const struct suite *s, const bool *wanted, struct manifest **targets,
+                  bool *absent, struct err *e)
 {
     bool on[FAMILY_END];
     size_t there = 0;
@@ -145,6 +146,8 @@ int ready_targets(const struct suite *s, struct manifest **targets, bool *absent
     suite_families(s, on);
     *targets = xcalloc(s->n_targets + 1, sizeof **targets);
     for (size_t i = 0; rc >= 0 && i < s->n_targets; i++) {
+        if (!wanted[i])
+            continue;
         rc = ready_target(s, &s->targets[i], on, &(*targets)[i], e);
         absent[i] = rc == 1;
         there += rc == 0;

@@ -487,11 +487,15 @@ int bench_run(const struct suite *s, const struct bench_opts *o, struct bench_su
     if (rc == 0 && o->parts)
         sum->elsewhere = order_part(&b->plan, o->part, o->parts);
     bool any = rc == 0 && order_next(&b->plan);
-    bool *absent = xcalloc(s->n_targets + 1, sizeof *absent);
-    rc = any ? ready_targets(s, &b->builds, absent, e) : rc;
+    bool *absent = xcalloc(s->n_targets + 1, sizeof *absent),
+         *wanted = xcalloc(s->n_targets + 1, sizeof *wanted);
+    for (size_t i = 0; i < s->n_targets; i++)
+        wanted[i] = order_wants(&b->plan, i);
+    rc = any ? ready_targets(s, wanted, &b->builds, absent, e) : rc;
     for (size_t i = 0; rc == 0 && i < s->n_targets; i++)
         sum->absent += absent[i] ? order_leave_out(&b->plan, i) : 0;
     free(absent);
+    free(wanted);
     if (rc == 0 && any)
         rc = run_plan(b, e);
     loop_free(b->loop);

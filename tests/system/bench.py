@@ -299,6 +299,10 @@ def test_magma(top):
     code, text = carol.run("bench", "run", top / "magma.ini", "-o", top / "magma", limit=300)
     check(code == 1 and "absent is left out" in text and "no such package" in text and "1 of 2 campaigns are done" in text
           and "1 are of targets whose source cannot be had here" in text, "a target without its source is left out", (code, text))
+    (top / "parts.ini").write_text((top / "magma.ini").read_text().replace("least_ratio = 1", "least_ratio = 0"))
+    said = [carol.run("bench", "run", top / "parts.ini", "-o", top / "parts", "--part", f"{i}/2", limit=300) for i in (1, 2)]
+    check(sorted((c, "no such package" in t) for c, t in said) == [(0, False), (3, True)],
+          "a target that has no campaign in this part is not asked for", said)
     got = [r for _, r in results(top / "magma").values()]
     bugs = {b["id"]: b for r in got for b in r["bugs"]}
     check(not list((top / "magma").glob("campaigns/*/out")), "without --keep only results are")

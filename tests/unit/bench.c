@@ -320,9 +320,11 @@ static void test_resume(void **state)
     assert_int_equal(order_part(&q, 2, 2), 5);
     q.v[0].taken = false;
     assert_ptr_equal(order_next(&q), &q.v[3]); /* 1 is done */
+    assert_true(order_wants(&q, 0));
     assert_int_equal(order_part(&q, 1, 1), 0);
     assert_int_equal(order_leave_out(&q, 0), q.n - 1); /* the only target; what is done stays */
     assert_null(order_next(&q));
+    assert_false(order_wants(&q, 0));
     assert_int_equal(order_leave_out(&q, 0), 0);
     order_free(&q);
     s.trials = 5; /* more of the same is fine */
