@@ -19,7 +19,11 @@ AIM_CPU, AIM_WALL = 7, 4
 def call(command, **env):
     """Runs a build; CPU seconds of all its processes, and seconds by the clock."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.run(command, env={**os.environ, "CCACHE_DISABLE": "1", **env}, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run(command, env={**os.environ, "CCACHE_DISABLE": "1", **env}, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        tail = done.stdout.decode(errors="replace")[-2000:]
+        print(f"{tail}\nbuild-cost: {' '.join(map(str, command))} failed; nothing is written", file=sys.stderr)
+        sys.exit(2)
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
 
@@ -68,7 +72,8 @@ def measure(a, src):
 def write(best, a):
     """Time by the clock is worth a row only where nothing else ran."""
     cpu, wall = best["by hand"]
-    file = ROOT / "bench/results/build-cost.csv"
+    usual = a.target == "xml" and a.rounds >= 3
+    file = a.csv or (ROOT / "bench/results" if usual else a.output) / "build-cost.csv"
     with open(f"{file}.new", "w", encoding="utf-8") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(["target", "build", "cpu_s", "cpu_plain_builds", "wall_s", "wall_plain_builds", "rounds", "load"])
@@ -85,7 +90,10 @@ def main():
     p.add_argument("--wall", action="store_true", help="also six families at once, by the clock")
     p.add_argument("--target", default="xml", help="of bench/targets/fetch.sh (default: xml)")
     p.add_argument("-o", "--output", type=Path, default=ROOT / "build/bench-cost")
+    p.add_argument("--csv", type=Path, help="where the rows go (default: bench/results/build-cost.csv for three rounds of xml, else DIR/build-cost.csv)")
     a = p.parse_args(sys.argv[3:])
+    if a.rounds < 1:
+        p.error("--rounds: at least one")
     a.output = a.output.resolve()
     src = a.output / f"{a.target}-src"
     if not (src / "build.sh").exists():

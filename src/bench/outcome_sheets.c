@@ -204,11 +204,27 @@ static const char *definition_of(const struct outcome *t, const char *contender)
     return "";
 }
 
-/* Is it the reference with one option more?  The command line comes first, up to a semicolon. */
+/* The words of its command line, which comes first in a definition, up to a semicolon. */
+static struct strv options_of(const struct outcome *t, const char *contender)
+{
+    struct strv words = {0};
+    const char *text = definition_of(t, contender);
+    char *line = str_fmt("%.*s", (int)strcspn(text, ";"), text);
+    strv_split(&words, line, ' ');
+    free(line);
+    return words;
+}
+
+/* Is it the reference with more options? */
 static bool is_variant(const struct outcome *t, size_t reference, const char *contender)
 {
-    const char *base = definition_of(t, t->contenders.v[reference]);
-    return strncmp(base, definition_of(t, contender), strcspn(base, ";")) == 0;
+    struct strv base = options_of(t, t->contenders.v[reference]), more = options_of(t, contender);
+    bool all = true;
+    for (size_t i = 0; i < base.n; i++)
+        all = all && strv_has(&more, base.v[i]);
+    strv_free(&base);
+    strv_free(&more);
+    return all;
 }
 
 /* The contenders of one role, each with its means and how far it is from the reference; ablations and rewards only

@@ -146,8 +146,10 @@ int ready_targets(const struct suite *s, const bool *wanted, struct manifest **t
     suite_families(s, on);
     *targets = xcalloc(s->n_targets + 1, sizeof **targets);
     for (size_t i = 0; rc >= 0 && i < s->n_targets; i++) {
-        if (!wanted[i])
+        if (!wanted[i]) {
+            there++;
             continue;
+        }
         rc = ready_target(s, &s->targets[i], on, &(*targets)[i], e);
         absent[i] = rc == 1;
         there += rc == 0;

@@ -68,22 +68,29 @@ static int check_hosts(const struct settings *o, struct err *e)
     return rc;
 }
 
-/* The build's own, or else what it noted.  The user asked for neither, so a bad one is no error. */
-static void choose_dictionary(const struct real *r, struct settings *o)
+/* Nobody asked for it, so a bad one is no error. */
+static void try_dictionary(struct settings *o, const char *path, const char *what)
 {
-    const char *noted = o->words == WORDS_TARGET ? r->target.words : NULL;
-    const char *dict = r->target.dict ? r->target.dict : noted;
     struct err e = {0};
-    if (!dict)
+    if (!path || o->dict)
         return;
-    if (dict_check(dict, &e) < 0) {
-        log_warn("going on without the build's own dictionary: %s", e.msg);
+    if (dict_check(path, &e) < 0) {
+        log_warn("going on without %s: %s", what, e.msg);
         return;
     }
-    log_info(r->target.dict ? "the dictionary is the build's own, %s"
-                            : "the dictionary is what the build noted of the target, %s",
-             dict);
-    o->dict = xstrdup(dict);
+    log_info("the dictionary is %s, %s", what, path);
+    o->dict = xstrdup(path);
+}
+
+/* The build's own, or else what it noted. */
+static void choose_dictionary(const struct real *r, struct settings *o)
+{
+    try_dictionary(o, r->target.dict, "the build's own");
+    if (o->words != WORDS_TARGET)
+        return;
+    try_dictionary(o, r->target.words, "what the build noted of the target");
+    if (!o->dict)
+        log_info("there is no dictionary: the build noted no words of the target");
 }
 
 static void fill_from_build(struct real *r, struct settings *o)

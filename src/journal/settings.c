@@ -61,7 +61,8 @@ const struct setting settings_table[] = {
     {"neutral_filter", SET_FLAG, AT(share_new_only), "share-new-only",
      .help = "share only inputs with a new edge on the neutral build"},
     {"dict", SET_PATH, AT(dict), "dict", 'x', "FILE",
-     .help = "dictionary (default: what the build left as NAME.dict)"},
+     .help = "dictionary (default: what the build left as NAME.dict,\n"
+             "or else --words)"},
     {"words", SET_KNOWN_WORDS, AT(words), "words", 0, "WHOSE", .preset = "target", .paper = "none",
      .later = true,
      .help = "target (default): without a dictionary it is what the build noted,\n"
@@ -93,7 +94,8 @@ const struct setting settings_table[] = {
      .help = "fuzzers of your own"},
     {NULL, SET_FLAG, AT(paper), "paper",
      .help = "what is not given is as in the paper: contextual, its six\n"
-             "fuzzers, all inputs to all, the same time limit for all"},
+             "fuzzers, each with processes of its own, all inputs to all,\n"
+             "one time limit, no words of the target"},
     {NULL, SET_PLACE, AT(web), "web", 0, "[ADDR:PORT]", .again = true,
      .help = "serve the live page; its address is printed (default:\n"
              "127.0.0.1:8390; port 0: any free one)"},

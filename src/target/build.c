@@ -11,6 +11,7 @@
 #include "target/plan.h"
 #include "target/task.h"
 #include "target/tools.h"
+#include "target/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -229,6 +230,17 @@ static char *neighbour(const struct build *b, const char *target, const char *su
     return NULL;
 }
 
+/* Only the neutral build notes them. */
+static char *noted_words(const struct build *b)
+{
+    const struct task *t = &b->tasks[FAMILY_NEUTRAL];
+    char *path = good(t) ? fs_join(t->home, WORDS_NAME) : NULL;
+    if (path && fs_exists(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
 /* Words of --args; '...' and "..." keep blanks. */
 static char *split_args(const char *s)
 {
@@ -337,7 +349,7 @@ static void describe(const struct build *b, const char *name, struct manifest *m
     }
     set_kind(b, m, harness, assumed);
     m->dict = neighbour(b, name, ".dict");
-    m->words = neighbour(b, "words", ".txt");
+    m->words = noted_words(b);
     m->seeds = neighbour(b, name, "_seed_corpus.zip");
     m->options = neighbour(b, name, ".options");
     note_made(b, &m->made);

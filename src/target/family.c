@@ -173,14 +173,20 @@ static int init_hfuzz(struct family_kit *k, struct err *e)
     return rc < 0 ? rc : add_mutate(k, e);
 }
 
-/* The pass that notes the words of a target (target/words.h), where the engines are, which were made with clang-19.  It
- * reads only: this family, without inlining, unrolling and builtins, is the one where comparisons are still whole. */
+/* The pass that notes the words of a target (target/words.h), of our own engines only: it fits clang-19 and no other, and
+ * Debian's, which may stand in for ours, fits another.  It reads only: this family, without inlining, unrolling and
+ * builtins, is the one where comparisons are still whole. */
 static void add_words_pass(struct family_kit *k)
 {
-    char *pass = where_engine("afl/afl-llvm-dict2file.so");
-    if (fs_exists(pass) && str_ends(k->clang, "clang-19"))
+    char *pass = where_engine("afl/afl-llvm-dict2file.so"), *made = where_engine("engines.json");
+    k->words = fs_exists(pass) && fs_exists(made) && str_ends(k->clang, "clang-19");
+    if (k->words) {
         strv_addf(&k->compile, "-fpass-plugin=%s", pass);
-    free(pass);
+        strv_take(&k->files, pass);
+    } else {
+        free(pass);
+    }
+    free(made);
 }
 
 static int init_neutral(struct family_kit *k, struct err *e)

@@ -23,6 +23,7 @@ struct family_kit {
     struct strv link;    /* linker flags after the user's, for programs */
     struct strv with_engine, without_engine; /* the end of the line of such a link */
     struct strv env;                         /* NAME=value for the compiler */
+    bool words;        /* its compiler notes the words of the target (target/words.h) */
     struct strv files; /* every file of ours and the engines' that goes into a target */
 };
 

@@ -425,7 +425,7 @@ void plan_env(const struct plan *p, const struct family_kit *k, const char *comp
     strv_addf(env, "CAROL_FAMILY=%s", family_name(k->family));
     strv_addf(env, "CAROL_ENGINES=%s", engines);
     strv_add(env, "CCACHE_DISABLE=1"); /* for what the script itself compiles with */
-    if (k->family == FAMILY_NEUTRAL)   /* ccache would give an object without its words */
+    if (k->words)                      /* ccache would give an object without its words */
         strv_addf(env, "CAROL_WORDS=%s/%s", tmp, WORDS_RAW);
     else
         add_ccache(p, k, compiler, env);

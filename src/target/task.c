@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/die.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "target/outdir.h"
 #include "target/run.h"
 #include "target/source.h"
@@ -273,13 +274,15 @@ static int remove_manifest(const struct task *t, struct err *e)
     return rc;
 }
 
-static int collect_words(struct task *t, const char *out, struct err *e)
+/* A build is not given up for want of a dictionary. */
+static void collect_words(const struct task *t, const char *out)
 {
     char *raw = fs_join(t->tmp, WORDS_RAW), *to = fs_join(out, WORDS_NAME);
-    int rc = words_collect(raw, to, e);
+    struct err e = {0};
+    if (words_collect(raw, to, &e) < 0)
+        log_warn("%s is built without the words of the target: %s", family_name(t->family), e.msg);
     free(raw);
     free(to);
-    return rc;
 }
 
 static int commit(struct task *t, struct err *e)
@@ -292,8 +295,8 @@ static int commit(struct task *t, struct err *e)
     int rc = look_at_targets(t, out, e);
     if (rc == 0)
         rc = collect_deps(t, e);
-    if (rc == 0 && t->family == FAMILY_NEUTRAL)
-        rc = collect_words(t, out, e);
+    if (rc == 0 && t->kit.words)
+        collect_words(t, out);
     if (rc == 0)
         rc = stamp_write(out, &t->stamp, e);
     if (rc == 0)

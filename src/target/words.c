@@ -8,9 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static void remove_repeats(struct strv *sorted)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    size_t n = 0;
+    for (size_t i = 0; i < sorted->n; i++)
+        if (n && strcmp(sorted->v[n - 1], sorted->v[i]) == 0)
+            free(sorted->v[i]);
+        else
+            sorted->v[n++] = sorted->v[i];
+    sorted->n = n;
 }
 
 /* The lines come in the order in which files were compiled, which is another one each time: they are sorted. */
@@ -21,14 +27,11 @@ int words_collect(const char *raw, const char *to, struct err *e)
     int rc = fs_exists(raw) ? fs_read(raw, &in, e) : 0;
     if (rc == 0 && in.len)
         strv_split(&lines, in.p, '\n');
-    if (lines.n)
-        qsort(lines.v, lines.n, sizeof *lines.v, compare);
-    for (size_t i = 0, n = 0; i < lines.n && n < WORDS_MAX; i++) {
-        if (i && strcmp(lines.v[i], lines.v[i - 1]) == 0)
-            continue;
-        buf_printf(&out, "%s\n", lines.v[i]);
-        n++;
-    }
+    strv_sort(&lines);
+    remove_repeats(&lines);
+    size_t n = lines.n < WORDS_MAX ? lines.n : WORDS_MAX;
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s\n", lines.v[i * lines.n / n]);
     if (rc == 0 && out.len)
         rc = fs_write_atomic(to, out.p, out.len, e);
     strv_free(&lines);

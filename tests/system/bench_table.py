@@ -25,14 +25,16 @@ check = TAP.ok
 BUDGET, BUGS, TRIALS = 100.0, 6, 5
 # Contender: role, how good it is; one is not run on the last target.
 WHO = {"contextual": ("ours", 0.6), "phase": ("ours", 0.4), "no-context": ("ablation", 0.3), "no-words": ("ablation", 0.35),
-       "frontier": ("reward", 0.5),
+       "ridge-1": ("ablation", 0.3), "ridge-10": ("ablation", 0.4), "frontier": ("reward", 0.5),
        "bandfuzz": ("baseline", 0.3), "legion": ("baseline", 0.35), "single:aflpp": ("single", 0.5),
        "single:mopt": ("single", 0.2), "bare": ("rival", 0.55)}
 TARGETS = ["alpha", "beta", "gamma"]
 # How the table knows whose ablation it is.
 OPTIONS = {"contextual": "--scheduler contextual --paper", "phase": "--scheduler phase --paper",
            "no-context": "--scheduler contextual --paper --sched-opt context=intercept",
-           "no-words": "--scheduler phase --paper --words none",
+           "no-words": "--words none --scheduler phase --paper",
+           "ridge-1": "--scheduler contextual --paper --sched-opt ridge=1",
+           "ridge-10": "--scheduler contextual --paper --sched-opt ridge=10",
            "frontier": "--scheduler contextual --paper --reward frontier_branch"}
 
 
@@ -330,9 +332,10 @@ def main():
         t = tables_of(text)
         means(t, data)
         duels(t, data)
-        groups(t, data, "contextual", ["no-context"], ["frontier"])
-        _, other = carol.run("bench", "table", home / "planted", "--csv-tables", "--of", "phase")
-        groups(tables_of(other), data, "phase", ["no-words"], [])
+        groups(t, data, "contextual", ["no-context", "ridge-1", "ridge-10"], ["frontier"])
+        for reference, ablations in (("phase", ["no-words"]), ("ridge-1", [])):
+            _, other = carol.run("bench", "table", home / "planted", "--csv-tables", "--of", reference)
+            groups(tables_of(other), data, reference, ablations, [])
         bugs(t, data)
         ranks(t, data)
         forms(home / "planted", t, text)

@@ -4,7 +4,6 @@
 #include "target/family.h"
 #include "target/manifest.h"
 #include "target/source.h"
-#include "target/words.h"
 #include "target/wrapper.h"
 #include "temp_dir.h"
 
@@ -420,33 +419,6 @@ static void a_copy_shares_only_gits_objects(void **state)
     free(made);
 }
 
-static void words_come_once_and_not_too_many(void **state)
-{
-    (void)state;
-    struct buf b = BUF_INIT(1 << 20), got = BUF_INIT(1 << 20);
-    char *raw = fs_join(temp_dir, "raw"), *to = fs_join(temp_dir, "words.txt");
-    assert_int_equal(words_collect(raw, to, NULL), 0); /* no comparison at all */
-    assert_false(fs_exists(to));
-    put("raw", "\"b\"\n\"a\"\n\"b\"\n");
-    assert_int_equal(words_collect(raw, to, NULL), 0);
-    assert_int_equal(fs_read(to, &got, NULL), 0);
-    assert_string_equal(got.p, "\"a\"\n\"b\"\n");
-    for (int i = 0; i < 3 * WORDS_MAX; i++)
-        buf_printf(&b, "\"%05d\"\n\"word\"\n", i);
-    put("raw", b.p);
-    buf_clear(&got);
-    assert_int_equal(words_collect(raw, to, NULL), 0);
-    assert_int_equal(fs_read(to, &got, NULL), 0);
-    struct strv lines = {0};
-    strv_split(&lines, got.p, '\n');
-    assert_int_equal(lines.n, WORDS_MAX);
-    strv_free(&lines);
-    buf_free(&b);
-    buf_free(&got);
-    free(raw);
-    free(to);
-}
-
 static void deps_are_read(void **state)
 {
     (void)state;
@@ -478,7 +450,6 @@ int main(void)
         cmocka_unit_test(bad_manifests_are_refused),
         cmocka_unit_test(source_digest_sees_what_counts),
         cmocka_unit_test(a_copy_shares_only_gits_objects),
-        cmocka_unit_test(words_come_once_and_not_too_many),
         cmocka_unit_test(deps_are_read),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
