@@ -56,7 +56,7 @@ def write(home, target, contender, role, trial, bugs, edges, shares):
 
 def plant(home):
     """{(target, contender): [campaign]} with campaign = {"bugs", "edges", "shares"}"""
-    rng, all_of = random.Random(12), {}
+    rng, all_of = random.Random(3), {}
     for target in TARGETS:
         for contender, (role, skill) in WHO.items():
             if (target, contender) == ("gamma", "bare"):
