@@ -57,7 +57,6 @@ static int complete(struct walk *w, struct err *e)
                                                  .raw = t->raw,
                                                  .reward = t->reward,
                                                  .new_edges = t->new_edges,
-                                                 .inputs = t->inputs,
                                                  .crashes = t->crashes,
                                                  .died = t->died};
     return 0;
@@ -219,7 +218,6 @@ static void learn(const struct story *l, struct sched *s, size_t turn, struct de
                                         .cost_ns = t->cost_ns,
                                         .reward = t->reward,
                                         .new_edges = t->new_edges,
-                                        .inputs = t->inputs,
                                         .crashes = t->crashes,
                                         .died = t->died});
     free(d);

@@ -46,7 +46,7 @@ struct story_turn {
     int arm;
     int64_t end_ns, cost_ns; /* evaluated; slot time */
     double raw, reward;
-    uint32_t new_edges, inputs, crashes;
+    uint32_t new_edges, crashes;
     bool died;
 };
 

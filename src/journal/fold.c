@@ -150,7 +150,6 @@ static void learn(struct fold *f, const struct store_turn *row, const struct dec
                                .cost_ns = row->end_ns - row->start_ns,
                                .reward = row->reward,
                                .new_edges = row->new_edges,
-                               .inputs = row->inputs,
                                .crashes = row->crashes,
                                .died = row->died,
                                .gain = g};

@@ -18,17 +18,12 @@
 #define LEAST_NS 1000000 /* no turn counts as shorter */
 #define SLOWEST 0.05     /* a fuzzer without finds forgets twenty times as slowly */
 #define FASTEST 8        /* and one with many at most so quickly */
-#define KEPT_HALF 1      /* own turns after which a kept input counts half */
-#define YIELD_HALF 20    /* turns of the campaign after which it does for what an input brings */
-#define KEPT_LEAST 0.1   /* inputs that a turn without any counts as */
 
 static const struct param params[] = {
     {"half", PARAM_REAL, AT(half), 4, 0.1, 1e6, NULL,
      "own turns after which what a fuzzer found counts half"},
     {"evidence", PARAM_REAL, AT(evidence), 20, 0, 1e9, NULL,
      "recent edges at which old turns age by one turn; twice as many: by two; 0: always by one"},
-    {"kept", PARAM_REAL, AT(kept), 0, 0, 1e6, NULL,
-     "so many edges weigh as much as the inputs that a fuzzer kept lately; 0: inputs do not count"},
     {"noise", PARAM_REAL, AT(noise), 0.5, 1e-6, 100, NULL,
      "standard deviation of one turn's log rate; sets the width"},
     {"idle", PARAM_REAL, AT(idle), 0.005, 0, 100, NULL,
@@ -93,22 +88,6 @@ double rate_log(const struct rate *r, double edges, double seconds)
     return det_log((edges + half) / seconds);
 }
 
-/* New edges per second that the inputs a fuzzer kept lately make one expect: each brings what those of all fuzzers brought
- * of late. */
-static double expected(const struct rate *r, const struct rate_arm *a)
-{
-    double s = a->input_seconds, least = s < r->turn_s ? KEPT_LEAST * (s / r->turn_s) : KEPT_LEAST;
-    return (r->all_edges + 0.5) / (r->all_inputs + 5) * ((a->inputs + least) / s);
-}
-
-/* The log rate of a fuzzer that has completed a turn (METHOD R89b). */
-static double level(const struct rate *r, const struct rate_arm *a)
-{
-    if (r->o.kept == 0)
-        return rate_log(r, a->edges, a->seconds);
-    return det_log((a->edges + r->o.kept) / (a->seconds + r->o.kept / expected(r, a)));
-}
-
 /* The log rate of an untried fuzzer: behind the best, the further the more others have been tried, because the
  * best of many is harder to beat; but not below that of a turn without a find. */
 static double assumed(const struct rate *r)
@@ -152,8 +131,7 @@ static void score(const struct rate *r, const struct rate_arm *a, double untried
     double x[LINEAR_PADDED] PAIR_ALIGNED;
     deviations(r, a, row->signals, x);
     memcpy(row->standardised, x, sizeof row->standardised);
-    row->phi[RATE_PHI_LEVEL] = a->turns > 0 ? level(r, a) : untried;
-    row->phi[RATE_PHI_KEPT] = a->turns > 0 && r->o.kept > 0 ? expected(r, a) : 0;
+    row->phi[RATE_PHI_LEVEL] = a->turns > 0 ? a->level : untried;
     row->phi[RATE_PHI_TURNS] = a->turns;
     row->phi[RATE_PHI_FLYING] = flying;
     row->phi[RATE_PHI_IDLE] = flying ? 0 : (double)(r->completed - a->last);
@@ -242,16 +220,6 @@ static double kept(const struct rate *r, const struct rate_arm *a, uint32_t new_
     return det_exp(-LN2 / r->o.half * pace);
 }
 
-static void count_inputs(struct rate *r, struct rate_arm *a, double seconds,
-                         const struct sched_outcome *o)
-{
-    double own = det_exp(-LN2 / KEPT_HALF), all = det_exp(-LN2 / YIELD_HALF);
-    a->inputs = own * a->inputs + o->inputs;
-    a->input_seconds = own * a->input_seconds + seconds;
-    r->all_edges = all * r->all_edges + o->new_edges;
-    r->all_inputs = all * r->all_inputs + o->inputs;
-}
-
 static void rate_learn(struct sched *s, const struct decision *d, const struct sched_outcome *o)
 {
     struct rate *r = (struct rate *)s;
@@ -265,9 +233,8 @@ static void rate_learn(struct sched *s, const struct decision *d, const struct s
     a->turns = keep * a->turns + 1;
     a->edges = keep * a->edges + o->new_edges;
     a->seconds = keep * a->seconds + seconds;
-    count_inputs(r, a, seconds, o);
-    double now = level(r, a);
-    r->best = r->completed && faded > now ? faded : now;
+    a->level = rate_log(r, a->edges, a->seconds);
+    r->best = r->completed && faded > a->level ? faded : a->level;
     a->last = ++r->completed;
 }
 

@@ -6,7 +6,7 @@
 #include "sched/linear.h"
 
 struct rate_opts {
-    double half, evidence, kept, noise, idle, cap, prior, spread, fade, explore, ridge, clamp;
+    double half, evidence, noise, idle, cap, prior, spread, fade, explore, ridge, clamp;
     int context; /* which word of the option's choices */
 };
 enum { RATE_NONE, RATE_FULL };
@@ -17,13 +17,12 @@ enum {                   /* what phi holds: the parts of an estimate */
        RATE_PHI_FLYING,  /* its turns in flight */
        RATE_PHI_IDLE,    /* turns of the campaign since its last */
        RATE_PHI_SIGNALS, /* what its signals add */
-       RATE_PHI_KEPT,    /* new edges a second that its inputs make one expect; 0: not asked */
 };
 
 struct rate_arm {                 /* sums over its completed turns, recent ones weighing more */
     double turns;                 /* of the weights; 0: it has completed none */
     double edges, seconds;        /* of new edges and of slot time */
-    double inputs, input_seconds; /* of inputs kept and of slot time, the last turn or two */
+    double level;                 /* the log rate that follows from them */
     uint64_t last;                /* turns of the campaign when its last completed */
     double turn_level;            /* mean of the log rates of single turns; context=full */
     double signals[SIGNAL_COUNT]; /* mean of what they were at its dispatches; context=full */
@@ -41,9 +40,8 @@ struct rate {
     double turn_s; /* T_I */
     int workers;
     struct rng rng;
-    uint64_t completed;           /* turns of the campaign */
-    double all_edges, all_inputs; /* of all fuzzers, recent ones weighing more */
-    double best; /* highest log rate that a fuzzer reached, faded since (METHOD R90) */
+    uint64_t completed; /* turns of the campaign */
+    double best;        /* highest log rate that a fuzzer reached, faded since (METHOD R90) */
     struct rate_arm arm[SCHED_MAX_ARMS];
     struct standard standard; /* of the signals, all fuzzers together; context=full */
     struct linear factors;    /* of the log rate on signals; context=full */

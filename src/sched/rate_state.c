@@ -1,8 +1,7 @@
 /* rate_state: the scheduler's state as bytes, exactly.  What follows from the rest (log rates, 1/sd, the
  * solution) is left out.  Layout:
  *   u8 context, u64 workers, the generator, turns completed, the best log rate, for each fuzzer its last turn
- *   and its three sums, for each worker its flight, with kept > 0 the sums of edges and inputs of all and each
- *   fuzzer's inputs and their seconds, and with context=full for each fuzzer the means of log rate
+ *   and its three sums, for each worker its flight, and with context=full for each fuzzer the means of log rate
  *   and signals, then the standardiser, A and b. */
 #include "sched/rate.h"
 
@@ -28,16 +27,6 @@ static void save_context(const struct rate *r, struct buf *out)
     put_doubles(out, r->factors.b, LINEAR_DIM);
 }
 
-static void save_inputs(const struct rate *r, struct buf *out)
-{
-    wire_put_double(out, r->all_edges);
-    wire_put_double(out, r->all_inputs);
-    for (int i = 0; i < r->base.n_arms; i++) {
-        wire_put_double(out, r->arm[i].inputs);
-        wire_put_double(out, r->arm[i].input_seconds);
-    }
-}
-
 void rate_save(const struct sched *s, struct buf *out)
 {
     const struct rate *r = (const struct rate *)s;
@@ -56,8 +45,6 @@ void rate_save(const struct sched *s, struct buf *out)
         wire_put_u64(out, r->flight[i].t);
         wire_put_u8(out, (uint8_t)r->flight[i].arm);
     }
-    if (r->o.kept > 0)
-        save_inputs(r, out);
     if (r->o.context == RATE_FULL)
         save_context(r, out);
 }

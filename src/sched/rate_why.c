@@ -14,8 +14,6 @@ static void explain_arm(const struct decision_arm *row, const char *name, struct
                    det_exp(row->mean));
     if (phi[RATE_PHI_SIGNALS] != 0)
         buf_printf(out, " (%.2f times its mean, by its signals)", det_exp(phi[RATE_PHI_SIGNALS]));
-    if (phi[RATE_PHI_KEPT] != 0)
-        buf_printf(out, " (its latest inputs alone would make it %.3g)", phi[RATE_PHI_KEPT]);
     buf_printf(out, ", give or take a factor of %.2f", det_exp(row->width));
     if (phi[RATE_PHI_IDLE] > 0)
         buf_printf(out, " after %g turn%s of others", phi[RATE_PHI_IDLE],

@@ -77,7 +77,6 @@ struct sched_outcome {
     int64_t cost_ns; /* slot time of the turn, from dispatch to here: start-up and measuring too */
     double reward;   /* normalised common reward */
     uint32_t new_edges; /* first covered by this turn */
-    uint32_t inputs;    /* new ones that its fuzzer kept */
     uint32_t crashes;
     bool died;
     const struct gain *gain; /* what its inputs covered, lives during the call; NULL: not known */

@@ -83,6 +83,5 @@ void bandit_pay(struct bandit *b, int64_t now_ns, const struct decision *d, doub
                 &(struct sched_outcome){.now_ns = now_ns,
                                         .cost_ns = now_ns - d->now_ns,
                                         .reward = reward,
-                                        .new_edges = new_edges,
-                                        .inputs = new_edges});
+                                        .new_edges = new_edges});
 }

@@ -18,15 +18,15 @@ from contextual import inverse
 from oracle import Stream
 
 SIGNALS = 15
-DEFAULTS = {"half": 4, "evidence": 20, "kept": 0, "noise": 0.5, "idle": 0.005, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.3, "explore": 1,
+DEFAULTS = {"half": 4, "evidence": 20, "noise": 0.5, "idle": 0.005, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.3, "explore": 1,
             "context": "none", "ridge": 10, "clamp": 5}
 
 
 class Turn:
     """A completed one."""
 
-    def __init__(self, arm, signals, edges, inputs, seconds):
-        self.arm, self.signals, self.edges, self.inputs, self.seconds = arm, signals, edges, inputs, seconds
+    def __init__(self, arm, signals, edges, seconds):
+        self.arm, self.signals, self.edges, self.seconds = arm, signals, edges, seconds
 
 
 class Rate:
@@ -55,17 +55,7 @@ class Rate:
 
     def level(self, arm, upto):
         aged = self.aged(arm, upto)
-        edges, seconds = math.fsum(w * t.edges for w, t in aged), math.fsum(w * t.seconds for w, t in aged)
-        k = self.o["kept"]
-        return math.log((edges + k) / (seconds + k / self.expected(arm, upto))) if k else self.log_rate(edges, seconds)
-
-    def expected(self, arm, upto):
-        own = [(2.0 ** -age, t) for age, t in enumerate(reversed([t for t in self.done[:upto] if t.arm == arm]))]
-        everyone = [(2 ** (-age / 20), t) for age, t in enumerate(reversed(self.done[:upto]))]
-        seconds = math.fsum(w * t.seconds for w, t in own)
-        inputs = math.fsum(w * t.inputs for w, t in own) + 0.1 * min(1, seconds / self.turn_s)
-        brings = (math.fsum(w * t.edges for w, t in everyone) + 0.5) / (math.fsum(w * t.inputs for w, t in everyone) + 5)
-        return brings * inputs / seconds
+        return self.log_rate(math.fsum(w * t.edges for w, t in aged), math.fsum(w * t.seconds for w, t in aged))
 
     def mean_of(self, arm, upto, value):
         aged = self.aged(arm, upto)
@@ -135,7 +125,7 @@ class Rate:
                 variance += self.o["noise"] ** 2 * spread
             width, noise = min(self.o["cap"], math.sqrt(variance)), noises[arm if own else self.arms]
             out.append([level + shift, width, noise, level + shift + self.o["explore"] * noise * width, level, n, up,
-                        idle, shift, self.expected(arm, len(self.done)) if own and self.o["kept"] else 0])
+                        idle, shift])
         able = sorted((a for a in range(self.arms) if not dropped >> a & 1), key=lambda a: out[a][3])
         tied = [a for a in sorted(able) if out[a][3] == out[able[-1]][3]]
         assert len(able) == len(tied) or out[able[-1]][3] - out[able[-len(tied) - 1]][3] > 1e-9, "too close to call"
@@ -145,12 +135,12 @@ class Rate:
             self.flight[worker] = (t, choice)
         return choice, out
 
-    def learn(self, t, worker, arm, signals, edges, inputs, cost_ns, died):
+    def learn(self, t, worker, arm, signals, edges, cost_ns, died):
         if self.flight.get(worker, (0, 0))[0] == t:
             del self.flight[worker]
         seconds = max(cost_ns, 1e6) / 1e9
         before = len(self.done)
-        turn = Turn(arm, signals, edges, inputs, max(seconds, self.turn_s) if died else seconds)
+        turn = Turn(arm, signals, edges, max(seconds, self.turn_s) if died else seconds)
         self.done.append(turn)
         if self.o["context"] == "full" and self.aged(arm, before):
             n = math.fsum(w for w, _ in self.aged(arm, before))
@@ -165,7 +155,6 @@ def scenario(out, seed, arms, workers, steps, turn_ns, text):
     opts = {k: v if k == "context" else float(v) for k, v in opts.items()}
     rng, rate, now = random.Random(seed), Rate(seed, arms, turn_ns / 1e9, opts), 0
     full = rate.o["context"] == "full"
-    kept = random.Random(seed + 1000)  # of its own: what has no inputs is drawn as without them
     out.append(f"rate {arms} {seed} {workers} {turn_ns} {text or 'half=4'}")
     running = {}  # worker: what the outcome needs
     worth = [10 ** rng.uniform(-1, 2.5) for _ in range(arms)]
@@ -176,10 +165,9 @@ def scenario(out, seed, arms, workers, steps, turn_ns, text):
             arm, signals, began = running.pop(worker)
             cost = rng.choice([0, turn_ns // 50, turn_ns, turn_ns + rng.randrange(turn_ns)])
             died, edges = rng.random() < 0.1, int(rng.choice([0, 1, 1]) * worth[arm] * rng.expovariate(1))
-            inputs = int(edges / 3 + kept.choice([0, 0, 1, 5, 40]))
             worth[arm] *= 0.9
-            rate.learn(began, worker, arm, signals, edges, inputs, cost, died)
-            out.append(f"learn {began} {cost} {edges} {inputs} {int(died)}")
+            rate.learn(began, worker, arm, signals, edges, cost, died)
+            out.append(f"learn {began} {cost} {edges} {int(died)}")
         dropped = sum(1 << a for a in range(arms) if rng.random() < 0.1)
         signals = [[rng.randrange(17) / 16 if k else 0.25 for k in range(SIGNALS)] for _ in range(arms)]
         choice, rows = rate.pick(t, worker, dropped, signals)
@@ -202,7 +190,6 @@ def main():
     scenario(out, 3, 1, 2, 40, 2 * 10 ** 9, "fade=0")
     scenario(out, 4, 64, 16, 12, 5 * 10 ** 9, "")
     scenario(out, 5, 3, 2, 70, 5 * 10 ** 9, "context=full,ridge=2,clamp=1.5,evidence=5")
-    scenario(out, 6, 5, 2, 150, 2 * 10 ** 9, "kept=4")
     (where / "rate.txt").write_text("\n".join(out) + "\n", encoding="utf-8")
 
 
