@@ -57,7 +57,8 @@ static void too_many_are_thinned_evenly(void **state)
     struct buf b = BUF_INIT(1 << 20);
     int upper = 0, lower = 0, numbers = 0;
     for (int i = 0; i < WORDS_MAX; i++)
-        buf_printf(&b, "\"A%04d\"\n\"a%04d\"\n\"\\x%02X\\x%02X\"\n\"A0000\"\n", i, i, i >> 8, i & 255);
+        buf_printf(&b, "\"A%04d\"\n\"a%04d\"\n\"\\x%02X\\x%02X\"\n\"A0000\"\n", i, i, i >> 8,
+                   i & 255);
     struct strv lines = collect(b.p);
     assert_int_equal(lines.n, WORDS_MAX);
     for (size_t i = 0; i < lines.n; i++) {
