@@ -37,6 +37,7 @@ TARGETS = {"xml": ("seeds/*", None), "png": ("libpng/contrib/pngsuite/*.png", 12
            "jpeg": ("seeds/*", None), "sql": ("seeds/*", None),
            "lua": ("seeds/*", None), "cms": ("lcms/testbed/*.icc", 5)}
 BARE = "-nodict"  # such a target's name may end so
+MANIFEST = "carol-build.json"
 GRACE = 120  # seconds that Carol may need beyond its budget
 FIELDS = ["name", "options", "rival", "cores", "seconds", "target", "trial", "side", "cpus", "seed_edges", "edges",
           "gain", "area", "inputs", "execs", "cpu_s", "load", "curve", "version", "host"]
@@ -64,7 +65,7 @@ def build(a, name):
         return without_dictionary(a, name)
     src, out, seeds = a.output / f"{name}-src", a.output / name, a.output / f"{name}-seeds"
     families = ["afl", "laf", "hfuzz", "neutral", "cmplog"]
-    have = out / "carol-build.json"
+    have = out / MANIFEST
     if have.exists() and set(families) <= set(json.loads(have.read_text())["families"]) and seeds.is_dir():
         return out, seeds
     if not (src / "build.sh").exists():
@@ -80,13 +81,16 @@ def build(a, name):
 def without_dictionary(a, name):
     """The same target, but nobody is given the dictionary that its build script leaves."""
     out, seeds = build(a, name.removesuffix(BARE))
-    plain = a.output / name
-    shutil.rmtree(plain, ignore_errors=True)
-    shutil.copytree(out, plain)
-    m = json.loads((plain / "carol-build.json").read_text())
-    for target in [m, *m["targets"]]:
-        target["dict"] = None
-    (plain / "carol-build.json").write_text(json.dumps(m, indent=2))
+    plain, made = a.output / name, out / MANIFEST
+    m = json.loads(made.read_text())
+    if not all(target.get("words") for target in m["targets"]):
+        raise Missing(f"words of the target in {out}: an older Carol built it; remove it, and it is built again")
+    if not (plain / MANIFEST).exists() or (plain / MANIFEST).stat().st_mtime < made.stat().st_mtime:
+        shutil.rmtree(plain, ignore_errors=True)
+        shutil.copytree(out, plain, ignore=shutil.ignore_patterns(MANIFEST))
+        for target in [m, *m["targets"]]:
+            target["dict"] = None
+        (plain / MANIFEST).write_text(json.dumps(m, indent=2))
     return plain, seeds
 
 
@@ -105,7 +109,7 @@ def choose_seeds(name, src, seeds):
 
 
 def family(out, name):
-    m = json.loads((out / "carol-build.json").read_text())
+    m = json.loads((out / MANIFEST).read_text())
     return out / m["families"][name]["binary"], m["families"][name].get("map_size", 0), m
 
 

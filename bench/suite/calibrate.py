@@ -67,9 +67,10 @@ def table(found, fuzzers):
 
 
 def by_grade(found, measured_of, targets):
-    """How many bugs of each grade they triggered: the contenders that ran on all of these targets."""
+    """How many bugs of each grade they triggered: the contenders that ran on all of these targets that anybody ran on."""
+    targets = [t for t in targets if any(t == ran for ran, _ in found)]
     contenders = [c for c in sorted({c for _, c in found}) if all((t, c) in found for t in targets)]
-    if not contenders:
+    if not targets or not contenders:
         return
     grades = sorted(set(measured_of.values()), key=lambda g: (g != "easy", g != "medium"))
     print(f"\n{'on ' + ' '.join(targets):28}" + "".join(f"{g:>8}" for g in grades))

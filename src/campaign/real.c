@@ -89,8 +89,10 @@ static void choose_dictionary(const struct real *r, struct settings *o)
     if (o->words != WORDS_TARGET)
         return;
     try_dictionary(o, r->target.words, "what the build noted of the target");
-    if (!o->dict)
-        log_info("there is no dictionary: the build noted no words of the target");
+    if (!o->dict && !r->target.words)
+        log_info(
+            "there is no dictionary, and the build has no words of the target: it found none, "
+            "or was made without clang-19 or by an older Carol ('carol build' makes it again)");
 }
 
 static void fill_from_build(struct real *r, struct settings *o)

@@ -17,6 +17,12 @@
 
 #define DAY_NS (86400 * NS_PER_S)
 
+/* The first of each is the paper's. */
+static const char *const share_names[] = {[SHARE_ALL] = "all", [SHARE_WORTH] = "worth", NULL};
+static const char *const instances_names[] = {
+    [INSTANCES_OWN] = "own", [INSTANCES_FUSED] = "fused", [INSTANCES_VARIED] = "varied", NULL};
+static const char *const words_names[] = {[WORDS_NONE] = "none", [WORDS_TARGET] = "target", NULL};
+
 #define AT(field) offsetof(struct settings, field)
 /* Help wraps by hand: a line has 74 columns. */
 const struct setting settings_table[] = {
@@ -49,12 +55,12 @@ const struct setting settings_table[] = {
      .help = "of all random numbers (default: from the clock, recorded)"},
     {"reward", SET_REWARD, AT(reward), "reward", 0, "NAME", .preset = "coverage_interval",
      .help = "coverage_interval (default), frontier_branch, rarity_density"},
-    {"share", SET_SHARE, AT(share), "share", 0, "WHAT", .preset = "worth", .paper = "all",
-     .later = true,
+    {"share", SET_CHOICE, AT(share), "share", 0, "WHAT", .names = share_names, .preset = "worth",
+     .paper = "all", .later = true,
      .help = "worth (default): each fuzzer gets what has new edges for it,\n"
              "small and fast inputs first; all: every fuzzer gets every input"},
-    {"instances", SET_INSTANCES, AT(instances), "instances", 0, "HOW", .preset = "varied",
-     .paper = "own", .later = true,
+    {"instances", SET_CHOICE, AT(instances), "instances", 0, "HOW", .names = instances_names,
+     .preset = "varied", .paper = "own", .later = true,
      .help = "varied (default): every fuzzer runs for itself; if it runs twice\n"
              "at once, with two power schedules; own: with one; fused: those\n"
              "on one afl-fuzz become modes of it, with one queue"},
@@ -63,8 +69,8 @@ const struct setting settings_table[] = {
     {"dict", SET_PATH, AT(dict), "dict", 'x', "FILE",
      .help = "dictionary (default: what the build left as NAME.dict,\n"
              "or else --words)"},
-    {"words", SET_KNOWN_WORDS, AT(words), "words", 0, "WHOSE", .preset = "target", .paper = "none",
-     .later = true,
+    {"words", SET_CHOICE, AT(words), "words", 0, "WHOSE", .names = words_names, .preset = "target",
+     .paper = "none", .later = true,
      .help = "target (default): without a dictionary it is what the build noted,\n"
              "words that the target compares its input with; none"},
     {"mem_bytes", SET_MEMORY, AT(mem_bytes), "memory", 'm', "SIZE", .preset = "2G",
@@ -159,12 +165,6 @@ static int set_reward(enum reward_kind *kind, const char *text, struct err *e)
                              text);
 }
 
-static const char *const share_names[] = {[SHARE_ALL] = "all", [SHARE_WORTH] = "worth", NULL};
-static const char *const instances_names[] = {
-    [INSTANCES_OWN] = "own", [INSTANCES_FUSED] = "fused", [INSTANCES_VARIED] = "varied", NULL};
-
-static const char *const words_names[] = {[WORDS_NONE] = "none", [WORDS_TARGET] = "target", NULL};
-
 /* The place of a word among these; that of the NULL behind them if it is none. */
 static int word_of(const char *const *names, const char *text)
 {
@@ -174,15 +174,14 @@ static int word_of(const char *const *names, const char *text)
     return i;
 }
 
-static int set_word(int *value, const char *const *names, const struct setting *st,
-                    const char *text, struct err *e)
+static int set_choice(int *value, const struct setting *st, const char *text, struct err *e)
 {
-    *value = word_of(names, text);
-    if (names[*value])
+    *value = word_of(st->names, text);
+    if (st->names[*value])
         return 0;
     struct buf all = BUF_INIT(256);
-    for (int i = 0; names[i]; i++)
-        buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    for (int i = 0; st->names[i]; i++)
+        buf_printf(&all, "%s%s", i ? ", " : "", st->names[i]);
     err_usage(e, "--%s: '%s' is none of %s", st->flag, text, all.p);
     buf_free(&all);
     return e->code;
@@ -228,9 +227,7 @@ int settings_set(struct settings *s, const struct setting *st, const char *text,
         break;
     case SET_FLAG: *(bool *)p = true; break;
     case SET_REWARD: rc = set_reward(p, text, e); break;
-    case SET_SHARE: rc = set_word(p, share_names, st, text, e); break;
-    case SET_INSTANCES: rc = set_word(p, instances_names, st, text, e); break;
-    case SET_KNOWN_WORDS: rc = set_word(p, words_names, st, text, e); break;
+    case SET_CHOICE: rc = set_choice(p, st, text, e); break;
     case SET_NONE: BUG("a setting without a kind");
     }
     return rc;
@@ -383,19 +380,17 @@ static char *to_text(const struct setting *st, const struct settings *s)
     case SET_U32:
     case SET_REWARD: return str_fmt("%u", *(const uint32_t *)p);
     case SET_FLAG: return xstrdup(*(const bool *)p ? "1" : "0");
-    case SET_SHARE: return xstrdup(share_names[*(const int *)p]);
-    case SET_INSTANCES: return xstrdup(instances_names[*(const int *)p]);
-    case SET_KNOWN_WORDS: return xstrdup(words_names[*(const int *)p]);
+    case SET_CHOICE: return xstrdup(st->names[*(const int *)p]);
     case SET_NONE: break;
     }
     BUG("unknown kind of setting");
 }
 
 /* A word that this version does not know counts as the first, the paper's. */
-static int recorded_word(const char *const *names, const char *text)
+static int recorded_choice(const struct setting *st, const char *text)
 {
-    int i = word_of(names, text);
-    return names[i] ? i : 0;
+    int i = word_of(st->names, text);
+    return st->names[i] ? i : 0;
 }
 
 static void from_text(const struct setting *st, struct settings *s, const char *text)
@@ -423,9 +418,7 @@ static void from_text(const struct setting *st, struct settings *s, const char *
     case SET_U32:
     case SET_REWARD: *(uint32_t *)p = (uint32_t)strtoul(text, NULL, 10); break;
     case SET_FLAG: *(bool *)p = *text == '1'; break;
-    case SET_SHARE: *(int *)p = recorded_word(share_names, text); break;
-    case SET_INSTANCES: *(int *)p = recorded_word(instances_names, text); break;
-    case SET_KNOWN_WORDS: *(int *)p = recorded_word(words_names, text); break;
+    case SET_CHOICE: *(int *)p = recorded_choice(st, text); break;
     case SET_NONE: BUG("unknown kind of setting");
     }
 }

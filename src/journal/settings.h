@@ -84,10 +84,8 @@ enum setting_kind {
     SET_U64,
     SET_FLAG,
     SET_REWARD,
-    SET_SHARE,
-    SET_INSTANCES,
-    SET_KNOWN_WORDS,
-    SET_PLACE, /* its value may be left out: the empty one */
+    SET_CHOICE, /* one of `names`, recorded by name */
+    SET_PLACE,  /* its value may be left out: the empty one */
 };
 
 struct setting {
@@ -95,13 +93,14 @@ struct setting {
     enum setting_kind kind;
     size_t at; /* its field */
     const char *flag;
-    int letter;         /* -x; 0: none */
-    const char *arg;    /* what the help calls its value; NULL: it has none */
-    const char *preset; /* the default as typed; NULL: none, or decided in the code */
-    const char *paper;  /* what --paper makes of it; NULL: the same */
-    uint64_t lo, hi;    /* of numbers and times (ns) */
-    bool again;         /* may be given with --resume */
-    bool later;         /* older records lack it: they were made as in the paper */
+    int letter;               /* -x; 0: none */
+    const char *arg;          /* what the help calls its value; NULL: it has none */
+    const char *preset;       /* the default as typed; NULL: none, or decided in the code */
+    const char *paper;        /* what --paper makes of it; NULL: the same */
+    const char *const *names; /* of a choice, the paper's first, NULL behind the last */
+    uint64_t lo, hi;          /* of numbers and times (ns) */
+    bool again;               /* may be given with --resume */
+    bool later;               /* older records lack it: they were made as in the paper */
     const char *help;
 };
 extern const struct setting settings_table[];

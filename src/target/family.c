@@ -40,6 +40,40 @@ static int need_runtime(struct family_kit *k, const char *name, struct err *e)
     return need(k, where_runtime(name), "build Carol with 'make', or install it whole", e);
 }
 
+/* The word after `mark` in what the program prints for `flag`. */
+static char *ask_version(const char *program, const char *flag, const char *mark)
+{
+    struct buf out = BUF_INIT(1 << 16);
+    const char *argv[] = {program, flag, NULL};
+    char *word = NULL;
+    int rc = run_capture(argv, NULL, 60, &out, NULL);
+    char *at = rc != -ETIME && out.p ? strstr(out.p, mark) : NULL; /* usage texts exit with 1 */
+    if (at) {
+        at += strlen(mark);
+        word = str_fmt("%.*s", (int)strcspn(at, " \n\t(\033"), at);
+    }
+    buf_free(&out);
+    return word ? word : xstrdup("of unknown version");
+}
+
+/* All families ask the same two programs: each is run once. */
+static const char *version_word(const char *program, const char *flag, const char *mark)
+{
+    static struct {
+        char *program, *word;
+    } known[4];
+    static size_t n;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(known[i].program, program) == 0)
+            return known[i].word;
+    size_t i = n < 4 ? n++ : 3;
+    free(known[i].program);
+    free(known[i].word);
+    known[i].program = xstrdup(program);
+    known[i].word = ask_version(program, flag, mark);
+    return known[i].word;
+}
+
 /* clang-19 and its clang++-19; the neutral family can also do with 16 (same tables). */
 static int find_clang(struct family_kit *k, struct err *e)
 {
@@ -179,7 +213,8 @@ static int init_hfuzz(struct family_kit *k, struct err *e)
 static void add_words_pass(struct family_kit *k)
 {
     char *pass = where_engine("afl/afl-llvm-dict2file.so"), *made = where_engine("engines.json");
-    k->words = fs_exists(pass) && fs_exists(made) && str_ends(k->clang, "clang-19");
+    k->words = fs_exists(pass) && fs_exists(made) &&
+               str_starts(version_word(k->clang, "--version", "clang version "), "19.");
     if (k->words) {
         strv_addf(&k->compile, "-fpass-plugin=%s", pass);
         strv_take(&k->files, pass);
@@ -351,40 +386,6 @@ void family_kit_free(struct family_kit *k)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         strv_free(lists[i]);
     *k = (struct family_kit){0};
-}
-
-/* The word after `mark` in what the program prints for `flag`. */
-static char *ask_version(const char *program, const char *flag, const char *mark)
-{
-    struct buf out = BUF_INIT(1 << 16);
-    const char *argv[] = {program, flag, NULL};
-    char *word = NULL;
-    int rc = run_capture(argv, NULL, 60, &out, NULL);
-    char *at = rc != -ETIME && out.p ? strstr(out.p, mark) : NULL; /* usage texts exit with 1 */
-    if (at) {
-        at += strlen(mark);
-        word = str_fmt("%.*s", (int)strcspn(at, " \n\t(\033"), at);
-    }
-    buf_free(&out);
-    return word ? word : xstrdup("of unknown version");
-}
-
-/* All families ask the same two programs: each is run once. */
-static const char *version_word(const char *program, const char *flag, const char *mark)
-{
-    static struct {
-        char *program, *word;
-    } known[4];
-    static size_t n;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(known[i].program, program) == 0)
-            return known[i].word;
-    size_t i = n < 4 ? n++ : 3;
-    free(known[i].program);
-    free(known[i].word);
-    known[i].program = xstrdup(program);
-    known[i].word = ask_version(program, flag, mark);
-    return known[i].word;
 }
 
 char *family_compiler(const struct family_kit *k)

@@ -27,8 +27,8 @@ CAROL_MUST_CHECK int plan_key(const struct plan *p, const struct family_kit *k,
 void plan_command(const struct plan *p, const char *tmp, struct strv *argv, char **cwd);
 /* NAME=value of what in our environment a build depends on. */
 void plan_env_counts(struct strv *env);
-/* The environment of the script; tmp/{src,work,out} are SRC, WORK and OUT.  With ccache, if it is installed and the user
- * does not switch it off (CCACHE_DISABLE). */
+/* The environment of the script; tmp/{src,work,out} are SRC, WORK and OUT.  With ccache, if it is installed, the user
+ * does not switch it off (CCACHE_DISABLE) and the family notes no words. */
 void plan_env(const struct plan *p, const struct family_kit *k, const char *compiler,
               const char *tmp, struct strv *env);
 

@@ -110,6 +110,9 @@ def words(d):
     ok(sorted(x.strip('"') for x in found) == sorted(want),
        "words: what comparisons, switches and tables hold, each once; no masks, sentences or sums", found or said)
     ok(m["words"] == "neutral/carol-words.txt" or str(m["words"]).endswith("/neutral/carol-words.txt"), "words: in a file that no project has", m["words"])
+    real = os.path.realpath(shutil.which("clang-19"))
+    code, said = carol("-o", "real", "--families", "neutral", "words_read.c", cwd=d, env={"CAROL_CLANG": real})
+    ok(code == 0 and manifest(d / "real")["words"], "words: whatever name clang 19 goes by", (real, said))
     write(d / "strange/afl/afl-llvm-dict2file.so", "made for another compiler\n")
     code, said = carol("-o", "none", "--families", "neutral", "words_read.c", cwd=d, env={"CAROL_ENGINES": str(d / "strange")})
     ok(code == 0 and manifest(d / "none")["words"] is None and

@@ -21,6 +21,8 @@ sys.path.insert(0, str(BENCH))
 sys.argv[2:] = ["1", "1"]
 import versus
 import viewers
+sys.path.insert(0, str(BENCH / "suite"))
+import calibrate
 
 
 def of_viewers():
@@ -47,6 +49,48 @@ def of_versus():
     TAP.ok(not judged(1.0, None, nan), "what cannot be computed is not held")
 
 
+def of_targets_without_dictionary():
+    with tempfile.TemporaryDirectory() as tmp:
+        a = SimpleNamespace(output=Path(tmp))
+        made = a.output / "xml" / versus.MANIFEST
+        made.parent.mkdir()
+        (a.output / "xml-seeds").mkdir()
+        target = {"dict": "afl/x.dict", "words": "neutral/carol-words.txt"}
+
+        def manifest(words):
+            told = dict(target, words=words)
+            made.write_text(json.dumps({**told, "targets": [told], "families": dict.fromkeys(["afl", "laf", "hfuzz", "neutral", "cmplog"])}))
+        manifest(target["words"])
+        plain, seeds = versus.build(a, "xml-nodict")
+        m = json.loads((plain / versus.MANIFEST).read_text())
+        TAP.ok([t["dict"] for t in (m, *m["targets"])] == [None, None] and m["words"] == target["words"] and seeds == a.output / "xml-seeds",
+               "a target without its dictionary has the words of the target")
+        (plain / "mark").touch()
+        versus.build(a, "xml-nodict")
+        TAP.ok((plain / "mark").exists(), "it is not made again under a comparison that uses it")
+        manifest(None)
+        try:
+            versus.build(a, "xml-nodict")
+            TAP.ok(False, "a build that noted no words is refused")
+        except versus.Missing as why:
+            TAP.ok("remove it" in str(why), "a build that noted no words is refused", why)
+
+
+def of_grades():
+    def ran(target, contender, *seconds):
+        bugs = [{"id": f"{target[0].upper()}{i:02d}", "triggered": {"cpu_s": s} if s else None} for i, s in enumerate(seconds, 1)]
+        return {"target": target, "contender": contender, "bugs": bugs, "budget_s": 300}
+    found = {(r["target"], r["contender"]): [r] for r in
+             [ran("pack", "single:aflpp", 3, 40, None), ran("pack", "default", 3, 40, 290), ran("gif", "single:aflpp", 3)]}
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        calibrate.by_grade(found, {"P01": "easy", "P02": "medium", "P03": "hard", "G01": "easy"}, ["pack", "script"])
+        calibrate.by_grade(found, {}, ["script"])
+    TAP.ok([line.split() for line in out.getvalue().splitlines()] ==
+           [[], ["on", "pack", "easy", "medium", "hard"], ["default", "1.0", "1.0", "1.0"], ["single:aflpp", "1.0", "1.0", "0.0"]],
+           "bugs by measured grade, on the targets that ran", out.getvalue())
+
+
 def of_bugs():
     def code(**sums):
         rows = [{"against": k.replace("_", " ") if k == "best_single" else k.replace("_", "-"), "sum": a, "sum_other": b} for k, (a, b) in sums.items()]
@@ -63,5 +107,7 @@ def of_bugs():
 
 of_viewers()
 of_versus()
+of_targets_without_dictionary()
+of_grades()
 of_bugs()
 sys.exit(TAP.done())

@@ -21,8 +21,8 @@ struct live *open_arm(struct instance_opts o);
 
 /* How it would be called (again): fills line and given. */
 void command(struct live *lv, bool again);
-extern char line[4096];       /* the last command, a space behind each word */
-extern char given[4096];      /* the environment it asks for, likewise */
+extern char line[4096];      /* the last command, a space behind each word */
+extern char given[4096];     /* the environment it asks for, likewise */
 void says(const char *what); /* line has it */
 
 #define ARM_TEST(name) cmocka_unit_test_setup_teardown(name, arm_kit_make, arm_kit_drop)

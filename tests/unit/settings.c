@@ -24,9 +24,7 @@ static const char *sample(const struct setting *st)
     case SET_U32: return "77";
     case SET_U64: return "18446744073709551615";
     case SET_REWARD: return "rarity_density";
-    case SET_SHARE: return "worth";
-    case SET_INSTANCES: return "fused";
-    case SET_KNOWN_WORDS: return "target";
+    case SET_CHOICE: return st->names[1];
     case SET_PLACE: return "[::1]:77";
     case SET_FLAG:
     case SET_RESUME:
