@@ -78,17 +78,17 @@ static void try_dictionary(struct settings *o, const char *path, const char *wha
         log_warn("going on without %s: %s", what, e.msg);
         return;
     }
-    log_info("the dictionary is %s, %s", what, path);
+    log_info("the fuzzers get %s, %s", what, path);
     o->dict = xstrdup(path);
 }
 
 /* The build's own, or else what it noted. */
 static void choose_dictionary(const struct real *r, struct settings *o)
 {
-    try_dictionary(o, r->target.dict, "the build's own");
+    try_dictionary(o, r->target.dict, "the build's own dictionary");
     if (o->words != WORDS_TARGET)
         return;
-    try_dictionary(o, r->target.words, "what the build noted of the target");
+    try_dictionary(o, r->target.words, "the words of the target as a dictionary");
     if (!o->dict && !r->target.words)
         log_info(
             "there is no dictionary, and the build has no words of the target: it found none, "

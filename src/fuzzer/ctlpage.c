@@ -40,7 +40,8 @@ int ctlpage_map(const char *path, struct ctl_page **out, struct err *e)
     }
     bool fresh = st.st_size < (off_t)CTL_SIZE;
     void *map = MAP_FAILED;
-    if (!fresh || ftruncate(fd, CTL_SIZE) == 0)
+    /* Allocated: on a full disk, whoever writes to a hole of a mapped file is killed. */
+    if ((errno = posix_fallocate(fd, 0, CTL_SIZE)) == 0)
         map = mmap(NULL, CTL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED) {
         int rc = err_sys(e, "cannot map %s", path);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -680,6 +681,30 @@ static void segments_of_a_former_life_are_removed(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Where a hole of a file is written to through a mapping, a full disk would be the end of us. */
+static void on_a_full_disk_there_is_no_page(void **state)
+{
+    (void)state;
+    char path[64], filler[64], block[4096] = "";
+    struct ctl_page *p = NULL;
+    struct err e = {0};
+    if (mount("none", temp_dir, "tmpfs", 0, "size=64k") < 0)
+        skip(); /* needs root */
+    snprintf(path, sizeof path, "%s/page", temp_dir);
+    snprintf(filler, sizeof filler, "%s/filler", temp_dir);
+    int fd = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    while (write(fd, block, sizeof block) > 0)
+        ;
+    close(fd);
+    int full = ctlpage_map(path, &p, &e);
+    unlink(filler);
+    int again = ctlpage_map(path, &p, &e);
+    ctlpage_unmap(p);
+    umount2(temp_dir, MNT_DETACH);
+    assert_int_equal(full, -ENOSPC);
+    assert_int_equal(again, 0);
+}
+
 static void pages_of_the_version_before_are_taken_over(void **state)
 {
     (void)state;
@@ -726,6 +751,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(it_runs_on_the_core_of_its_slot, make, end),
         cmocka_unit_test_setup_teardown(stopped_it_does_not_age, make, end),
         cmocka_unit_test_setup_teardown(a_page_through_its_turns, temp_dir_make, temp_dir_remove),
+        cmocka_unit_test_setup_teardown(on_a_full_disk_there_is_no_page, temp_dir_make,
+                                        temp_dir_remove),
         cmocka_unit_test_setup_teardown(pages_of_the_version_before_are_taken_over, temp_dir_make,
                                         temp_dir_remove),
     };
