@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How hard the bugs are: what each fuzzer alone needed for them, and the grade that follows.
 
-usage: calibrate.py [DIR...]      (default: bench/results/suite and bench/results/holdout)
+usage: calibrate.py [DIR...]      (default: suite, holdout and script in bench/results)
 
 A DIR is what `carol bench run bench/suite/singles.ini -o DIR` made: a campaign of `single:FUZZER` is a
 calibration.  Per bug: CPU seconds of each fuzzer, median over trials, and the grade of the best of them beside
@@ -87,7 +87,7 @@ def main():
     if {"-h", "--help"} & set(sys.argv[1:]):
         print(__doc__.strip())
         return 0
-    tops = [Path(d) for d in sys.argv[1:]] or [check.ROOT / "bench/results" / d for d in ("suite", "holdout")]
+    tops = [Path(d) for d in sys.argv[1:]] or [check.ROOT / "bench/results" / d for d in ("suite", "holdout", "script")]
     found = campaigns(tops)
     fuzzers = sorted({c[len(PREFIX):] for _, c in found if c.startswith(PREFIX)})
     if not fuzzers:
