@@ -16,14 +16,15 @@
 #define AT(field) offsetof(struct rate_opts, field)
 #define LN2 0x1.62e42fefa39efp-1
 #define LEAST_NS 1000000 /* no turn counts as shorter */
-#define SLOWEST 0.05     /* a fuzzer without finds forgets twenty times as slowly */
-#define FASTEST 8        /* and one with many at most so quickly */
+#define FASTEST 8        /* times as quickly as by default a fuzzer with many finds forgets */
 
 static const struct param params[] = {
     {"half", PARAM_REAL, AT(half), 4, 0.1, 1e6, NULL,
      "own turns after which what a fuzzer found counts half"},
     {"evidence", PARAM_REAL, AT(evidence), 20, 0, 1e9, NULL,
      "recent edges at which old turns age by one turn; twice as many: by two; 0: always by one"},
+    {"slowest", PARAM_REAL, AT(slowest), 0.05, 1e-6, 8, NULL,
+     "turns by which old ones age at least, whatever was found"},
     {"noise", PARAM_REAL, AT(noise), 0.5, 1e-6, 100, NULL,
      "standard deviation of one turn's log rate; sets the width"},
     {"idle", PARAM_REAL, AT(idle), 0.005, 0, 100, NULL,
@@ -216,7 +217,7 @@ static void land(struct rate *r, const struct decision *d)
 static double kept(const struct rate *r, const struct rate_arm *a, uint32_t new_edges)
 {
     double pace = r->o.evidence > 0 ? (a->edges + new_edges) / r->o.evidence : 1;
-    pace = pace < SLOWEST ? SLOWEST : pace > FASTEST ? FASTEST : pace;
+    pace = pace < r->o.slowest ? r->o.slowest : pace > FASTEST ? FASTEST : pace;
     return det_exp(-LN2 / r->o.half * pace);
 }
 

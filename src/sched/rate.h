@@ -6,7 +6,7 @@
 #include "sched/linear.h"
 
 struct rate_opts {
-    double half, evidence, noise, idle, cap, prior, spread, fade, explore, ridge, clamp;
+    double half, evidence, slowest, noise, idle, cap, prior, spread, fade, explore, ridge, clamp;
     int context; /* which word of the option's choices */
 };
 enum { RATE_NONE, RATE_FULL };

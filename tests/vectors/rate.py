@@ -18,7 +18,7 @@ from contextual import inverse
 from oracle import Stream
 
 SIGNALS = 15
-DEFAULTS = {"half": 4, "evidence": 20, "noise": 0.5, "idle": 0.005, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.3, "explore": 1,
+DEFAULTS = {"half": 4, "evidence": 20, "slowest": 0.05, "noise": 0.5, "idle": 0.005, "cap": 3, "prior": 1.5, "spread": 1, "fade": 0.3, "explore": 1,
             "context": "none", "ridge": 10, "clamp": 5}
 
 
@@ -43,7 +43,7 @@ class Rate:
         ages = [0.0] * len(own)  # in full turns
         for last, t in enumerate(own):
             found = t.edges + math.fsum(self.weight(a) * u.edges for a, u in zip(ages, own[:last]))
-            pace = min(8, max(0.05, found / self.o["evidence"])) if self.o["evidence"] else 1
+            pace = min(8, max(self.o["slowest"], found / self.o["evidence"])) if self.o["evidence"] else 1
             ages[:last] = [a + pace for a in ages[:last]]
         return [(self.weight(a), t) for a, t in zip(ages, own)]
 
@@ -187,7 +187,7 @@ def main():
     out = []
     scenario(out, 1, 6, 1, 150, 5 * 10 ** 9, "")
     scenario(out, 2, 6, 4, 150, 120 * 10 ** 9, "half=3,noise=1.2,idle=0.3,cap=1.5,prior=0.5,spread=2,fade=0.2,explore=0.5,evidence=0")
-    scenario(out, 3, 1, 2, 40, 2 * 10 ** 9, "fade=0")
+    scenario(out, 3, 2, 2, 60, 2 * 10 ** 9, "fade=0,slowest=0.3")
     scenario(out, 4, 64, 16, 12, 5 * 10 ** 9, "")
     scenario(out, 5, 3, 2, 70, 5 * 10 ** 9, "context=full,ridge=2,clamp=1.5,evidence=5")
     (where / "rate.txt").write_text("\n".join(out) + "\n", encoding="utf-8")
