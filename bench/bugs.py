@@ -35,7 +35,7 @@ def judge(carol, where):
 
 
 def main():
-    return max(judge(sys.argv[1], w) for w in [Path(d) for d in sys.argv[2:]] or [RESULTS / "suite", RESULTS / "holdout"])
+    return max(judge(sys.argv[1], w) for w in [Path(d) for d in sys.argv[2:]] or [RESULTS / d for d in ("suite", "holdout", "script")])
 
 
 sys.exit(main())
