@@ -6,6 +6,7 @@ usage: corpus.py CAROL ROOT     prints TAP
 """
 import hashlib
 import shutil
+import statistics
 import sys
 import time
 from itertools import accumulate
@@ -65,7 +66,7 @@ def seeds(out, good=True):
 
 def minimal(list_of):
     """Greedy by cost per new edge, then the dearest that are needless are dropped."""
-    size, cpu = (max(1, sorted(s[k] for s in list_of)[len(list_of) // 2]) for k in (2, 3))
+    size, cpu = (max(1, statistics.median(s[k] for s in list_of)) for k in (2, 3))
     cost = {s[0]: 1 + s[2] / size + s[3] / cpu for s in list_of}
     sets = {s[0]: edges(s[4]) for s in list_of}
     covered, chosen = set(), []
