@@ -20,7 +20,7 @@ command_of() {
     control) echo "bench/control.sh $build" ;;
     import | decide) echo "$build/bench/bench-$1" ;;
     executor | campaign | scale | analyze | slots | page | viewers | triage | chaos) echo "bench/$1.sh" ;;
-    versus) echo "bench/versus.sh -o bench/results/versus --name 20-with-cmplog --targets xml,png,lua,cms --trials 1 --least 1 --mean 1.15" ;;
+    versus) echo "bench/versus.sh -o bench/results/versus --name 26-default --targets xml,png,lua,cms --trials 3 --least 1 --mean 1.15" ;;
     bugs) echo "bench/bugs.py $build/carol" ;;
     *) return 1 ;;
     esac
