@@ -19,7 +19,7 @@ import oracle
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-NAMES = ["pack", "text", "maze", "proto", "yaml", "png", "gif", "json", "script"]
+NAMES = ["pack", "text", "maze", "proto", "yaml", "png", "gif", "json", "script", "markup"]
 FAMILIES = "afl,laf,hfuzz,neutral,asan,plain,cmplog,libfuzzer"  # the fuzzers', the rivals' and those of triage
 
 

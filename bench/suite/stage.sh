@@ -11,7 +11,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 name=${1:-}
 dir=${2:-}
-usage() { echo "usage: stage.sh pack|text|maze|proto|yaml|png|gif|json|script DIR" >&2; exit 2; }
+usage() { echo "usage: stage.sh pack|text|maze|proto|yaml|png|gif|json|script|markup DIR" >&2; exit 2; }
 [[ -n $name && -n $dir && -f $here/$name/bugs.csv ]] || usage
 
 # directory, package, version, hash of the .dsc
@@ -22,6 +22,7 @@ png) packages=("libpng libpng1.6 1.6.39-2+deb12u5 7b86211030a34deb6b0a2cd7e1d9db
 gif) packages=("giflib giflib 5.2.1-2.5+deb12u1 5206a92fd4a057768f429033a3a80bc1e06453f6c60dfec243d8188fa6ade3f4") ;;
 json) packages=("cjson cjson 1.7.15-1+deb12u4 764c2de141d680f4fb4cada30c526dacaa30ead061b9b9c34f2b81e2df0f8439") ;;
 script) packages=("mujs mujs 1.3.2-1 e335747ecefd516239414a3c80d82846234b10c9d48c5d8e3a4f1220eda9a6e0") ;;
+markup) packages=("expat expat 2.5.0-1+deb12u2 6fc87dbd01f49999ed368cfb37c08d35e41348dda2281d60642f3aa14cb77e32") ;;
 *) packages=() ;;
 esac
 rm -rf "$dir"

@@ -114,6 +114,17 @@ bool strv_has(const struct strv *l, const char *s)
     return false;
 }
 
+char *strv_join(const struct strv *l, const char *between)
+{
+    char *all = xstrdup("");
+    for (size_t i = 0; i < l->n; i++) {
+        char *more = str_fmt("%s%s%s", all, i ? between : "", l->v[i]);
+        free(all);
+        all = more;
+    }
+    return all;
+}
+
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);

@@ -28,6 +28,7 @@ void strv_take(struct strv *l, char *s);                  /* takes ownership */
 void strv_split(struct strv *l, const char *s, char sep); /* adds every non-empty part */
 bool strv_has(const struct strv *l, const char *s);
 void strv_sort(struct strv *l);
+char *strv_join(const struct strv *l, const char *between); /* the caller frees */
 void strv_free(struct strv *l);
 
 /* Numbers: the whole string must be one, in [lo, hi]; `what` names it in the message. */

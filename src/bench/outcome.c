@@ -99,12 +99,10 @@ int outcome_check_names(const struct strv *only, const struct strv *there, size_
     for (size_t i = 0; rc == 0 && only && i < only->n; i++) {
         if (strv_has(there, only->v[i]))
             continue;
-        struct buf all = BUF_INIT(BUF_TEXT_MAX);
-        for (size_t k = 0; k < there->n; k++)
-            buf_printf(&all, "%s%s", k ? ", " : "", there->v[k]);
+        char *all = strv_join(there, ", ");
         rc = err_usage(e, "none of these %zu campaigns is of '%s': they are of %s", campaigns,
-                       only->v[i], all.p);
-        buf_free(&all);
+                       only->v[i], all);
+        free(all);
     }
     return rc;
 }
@@ -126,6 +124,30 @@ static int keep_only(struct outcome *t, const struct strv *only, struct err *e)
             result_free(&t->results[i]);
     t->n = rc == 0 ? kept : t->n;
     return rc;
+}
+
+static bool is_listed(const struct bug *bugs, size_t n, const char *id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(bugs[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+int outcome_only_bugs(struct outcome *t, const struct bug *bugs, size_t n, struct err *e)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        struct result *r = &t->results[i];
+        size_t kept = 0;
+        for (size_t b = 0; b < r->n_bugs; b++)
+            if (is_listed(bugs, n, r->bugs[b].id))
+                r->bugs[kept++] = r->bugs[b];
+        r->n_bugs = kept;
+        left += kept;
+    }
+    return left ? 0
+                : err_usage(e, "none of these %zu campaigns looked for a bug of that list", t->n);
 }
 
 int outcome_load(struct outcome *t, const char *dir, const struct strv *only, struct err *e)

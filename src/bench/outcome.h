@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "bench/bugs.h"
 #include "bench/result.h"
 #include "report/sheet.h"
 #include "stats/survival.h"
@@ -57,6 +58,9 @@ CAROL_MUST_CHECK int outcome_load(struct outcome *t, const char *dir, const stru
 /* Every name of `only` (NULL: none) must be there; the error lists those that are. */
 CAROL_MUST_CHECK int outcome_check_names(const struct strv *only, const struct strv *there,
                                          size_t campaigns, struct err *e);
+/* Forget all bugs but those listed.  An error when that leaves none: the list is of another suite. */
+CAROL_MUST_CHECK int outcome_only_bugs(struct outcome *t, const struct bug *bugs, size_t n,
+                                       struct err *e);
 void outcome_free(struct outcome *t);
 struct cell outcome_cell(const struct outcome *t, size_t target, size_t contender,
                          enum measure_kind m); /* free cell.v */

@@ -353,20 +353,85 @@ int suite_load(struct suite *s, const char *path, const char *out, bool holdout,
     return rc;
 }
 
+static void target_free(struct bench_target *t)
+{
+    char *own[] = {t->name, t->stage, t->source, t->build, t->seeds, t->dict};
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+        free(own[k]);
+    free(t->bugs);
+}
+
+static void contender_free(struct contender *c)
+{
+    free(c->name);
+    free(c->fuzzers);
+    strv_free(&c->options);
+}
+
+/* Every one of these is a name in the suite. */
+static int check_names(const struct suite *s, const char *what, const struct strv *only,
+                       const struct strv *there, struct err *e)
+{
+    int rc = only->n ? 0 : err_usage(e, "which %ss?", what);
+    for (size_t i = 0; rc == 0 && i < only->n; i++)
+        if (!strv_has(there, only->v[i])) {
+            char *all = strv_join(there, ", ");
+            rc = err_usage(e, "%s has no %s '%s': it has %s", s->path, what, only->v[i], all);
+            free(all);
+        }
+    return rc;
+}
+
+static int only_targets(struct suite *s, const char *list, struct err *e)
+{
+    struct strv only = {0}, there = {0};
+    strv_split(&only, list, ',');
+    for (size_t i = 0; i < s->n_targets; i++)
+        strv_add(&there, s->targets[i].name);
+    int rc = check_names(s, "target", &only, &there, e);
+    size_t kept = 0;
+    for (size_t i = 0; rc == 0 && i < s->n_targets; i++)
+        if (strv_has(&only, s->targets[i].name))
+            s->targets[kept++] = s->targets[i];
+        else
+            target_free(&s->targets[i]);
+    s->n_targets = rc == 0 ? kept : s->n_targets;
+    strv_free(&only);
+    strv_free(&there);
+    return rc;
+}
+
+static int only_contenders(struct suite *s, const char *list, struct err *e)
+{
+    struct strv only = {0}, there = {0};
+    strv_split(&only, list, ',');
+    for (size_t i = 0; i < s->n_contenders; i++)
+        strv_add(&there, s->contenders[i].name);
+    int rc = check_names(s, "contender", &only, &there, e);
+    size_t kept = 0;
+    for (size_t i = 0; rc == 0 && i < s->n_contenders; i++)
+        if (strv_has(&only, s->contenders[i].name))
+            s->contenders[kept++] = s->contenders[i];
+        else
+            contender_free(&s->contenders[i]);
+    s->n_contenders = rc == 0 ? kept : s->n_contenders;
+    strv_free(&only);
+    strv_free(&there);
+    return rc;
+}
+
+int suite_only(struct suite *s, const char *targets, const char *contenders, struct err *e)
+{
+    int rc = targets ? only_targets(s, targets, e) : 0;
+    return rc == 0 && contenders ? only_contenders(s, contenders, e) : rc;
+}
+
 void suite_free(struct suite *s)
 {
-    for (size_t i = 0; i < s->n_targets; i++) {
-        struct bench_target *t = &s->targets[i];
-        char *own[] = {t->name, t->stage, t->source, t->build, t->seeds, t->dict};
-        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-            free(own[k]);
-        free(t->bugs);
-    }
-    for (size_t i = 0; i < s->n_contenders; i++) {
-        free(s->contenders[i].name);
-        free(s->contenders[i].fuzzers);
-        strv_free(&s->contenders[i].options);
-    }
+    for (size_t i = 0; i < s->n_targets; i++)
+        target_free(&s->targets[i]);
+    for (size_t i = 0; i < s->n_contenders; i++)
+        contender_free(&s->contenders[i]);
     free(s->targets);
     free(s->contenders);
     free(s->path);

@@ -67,6 +67,9 @@ struct suite {
 /* out: directory of results; NULL: the suite says it.  holdout: with those targets too. */
 CAROL_MUST_CHECK int suite_load(struct suite *s, const char *path, const char *out, bool holdout,
                                 struct err *e);
+/* Forget all but these targets and contenders, lists with commas; NULL: all stay.  Every name must be there. */
+CAROL_MUST_CHECK int suite_only(struct suite *s, const char *targets, const char *contenders,
+                                struct err *e);
 void suite_free(struct suite *s);
 
 /* The families that the contenders need, and the neutral one. */

@@ -12,6 +12,7 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char options[] =
@@ -19,6 +20,8 @@ static const char options[] =
     "  -o, --out DIR      results (default: what the suite says); a campaign that is done is not\n"
     "                     run again, so the same command goes on after Ctrl-C or kill -9\n"
     "      --holdout      the hold-out targets too\n"
+    "      --targets LIST  only these of the suite's targets\n"
+    "      --among LIST   only these of its contenders\n"
     "      --keep-journals  keep the journals of Carol's campaigns, too, for carol analyze\n"
     "      --keep         keep everything that the contenders wrote\n"
     "      --part I/N     only every Nth campaign, from the Ith on: the others run on other "
@@ -28,6 +31,9 @@ static const char options[] =
     "table DIR: what is done so far, as the tables of the paper\n"
     "      --of NAME      whom the others are compared with (default: contextual, else the first)\n"
     "      --among LIST   only these contenders\n"
+    "      --bugs FILE    only bugs whose id is in FILE, a CSV: bench/suite/graded.csv has those "
+    "that\n"
+    "                     take more than a second\n"
     "      --measure NAME bugs (default), area, reached, edges or execs: what is compared\n"
     "      --json         the same for programs\n"
     "      --csv          a line per campaign\n"
@@ -77,16 +83,18 @@ static int parse_part(const char *text, struct bench_opts *o, struct err *e)
 
 static int verb_run(int argc, char **argv, struct err *e)
 {
-    enum { OPT_HOLDOUT = 256, OPT_KEEP, OPT_JOURNALS, OPT_PART };
+    enum { OPT_HOLDOUT = 256, OPT_KEEP, OPT_JOURNALS, OPT_PART, OPT_TARGETS, OPT_AMONG };
     static const struct option longs[] = {{"out", required_argument, NULL, 'o'},
                                           {"holdout", no_argument, NULL, OPT_HOLDOUT},
+                                          {"targets", required_argument, NULL, OPT_TARGETS},
+                                          {"among", required_argument, NULL, OPT_AMONG},
                                           {"keep", no_argument, NULL, OPT_KEEP},
                                           {"keep-journals", no_argument, NULL, OPT_JOURNALS},
                                           {"part", required_argument, NULL, OPT_PART},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {NULL, 0, NULL, 0}};
     struct bench_opts o = {0};
-    const char *out = NULL;
+    const char *out = NULL, *targets = NULL, *among = NULL;
     bool holdout = false;
     int rc = 0;
     optind = 1;
@@ -94,6 +102,8 @@ static int verb_run(int argc, char **argv, struct err *e)
         switch (c) {
         case 'o': out = optarg; break;
         case OPT_HOLDOUT: holdout = true; break;
+        case OPT_TARGETS: targets = optarg; break;
+        case OPT_AMONG: among = optarg; break;
         case OPT_KEEP: o.keep = KEEP_ALL; break;
         case OPT_JOURNALS: o.keep = KEEP_JOURNALS; break;
         case OPT_PART: rc = parse_part(optarg, &o, e); break;
@@ -109,7 +119,8 @@ static int verb_run(int argc, char **argv, struct err *e)
     rc = rc < 0 ? rc : suite_load(&s, argv[optind], out, holdout, e);
     if (rc < 0)
         return rc;
-    rc = run(&s, &o, e);
+    rc = suite_only(&s, targets, among, e);
+    rc = rc < 0 ? rc : run(&s, &o, e);
     suite_free(&s);
     return rc;
 }
@@ -121,7 +132,7 @@ enum form { FORM_TEXT = 0, FORM_JSON, FORM_CSV, FORM_CSV_BUGS, FORM_CSV_TABLES, 
 struct table_args {
     enum form form;
     enum measure_kind measure;
-    const char *of, *html, *dir;
+    const char *of, *html, *bugs, *dir;
     struct strv among; /* contenders; empty: all */
 };
 
@@ -135,6 +146,7 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
         OPT_HTML,
         OPT_OF,
         OPT_AMONG,
+        OPT_BUGS,
         OPT_MEASURE
     };
     static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
@@ -144,6 +156,7 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
                                           {"html", required_argument, NULL, OPT_HTML},
                                           {"of", required_argument, NULL, OPT_OF},
                                           {"among", required_argument, NULL, OPT_AMONG},
+                                          {"bugs", required_argument, NULL, OPT_BUGS},
                                           {"measure", required_argument, NULL, OPT_MEASURE},
                                           {NULL, 0, NULL, 0}};
     bool among = false;
@@ -160,6 +173,7 @@ static int parse_table(struct table_args *a, int argc, char **argv, struct err *
             a->html = optarg;
             break;
         case OPT_OF: a->of = optarg; break;
+        case OPT_BUGS: a->bugs = optarg; break;
         case OPT_AMONG:
             strv_split(&a->among, optarg, ',');
             among = true;
@@ -222,6 +236,18 @@ static int show(const struct outcome *t, size_t reference, const struct table_ar
     return rc;
 }
 
+static int count_only(struct outcome *t, const char *list, struct err *e)
+{
+    struct bug *bugs;
+    size_t n;
+    int rc = bugs_load(list, true, &bugs, &n, e);
+    if (rc < 0)
+        return rc;
+    rc = outcome_only_bugs(t, bugs, n, e);
+    free(bugs);
+    return rc < 0 ? err_wrap(e, "%s", list) : rc;
+}
+
 static int verb_table(int argc, char **argv, struct err *e)
 {
     struct table_args a;
@@ -232,7 +258,8 @@ static int verb_table(int argc, char **argv, struct err *e)
     strv_free(&a.among);
     if (rc < 0)
         return rc;
-    rc = choose_reference(&t, a.of, &reference, e);
+    rc = a.bugs ? count_only(&t, a.bugs, e) : 0;
+    rc = rc < 0 ? rc : choose_reference(&t, a.of, &reference, e);
     rc = rc < 0 ? rc : show(&t, reference, &a, e);
     outcome_free(&t);
     return rc;

@@ -188,6 +188,8 @@ def test_kill_and_resume(top, out):
           "what was finished is not run again", (stopped.keys(), after.keys()))
     code, text = carol.run("bench", "run", top / "suite.ini", "-o", out)
     check(code == 0 and "0 of them now" in text and results(out) == after, "and a third time nothing is run", text)
+    code, text = carol.run("bench", "run", top / "suite.ini", "-o", out, "--targets", "door", "--among", "bare")
+    check(code == 0 and "2 of 2 campaigns are done" in text, "only some of a suite can be asked for", text)
     check(not carol.survivors(), "nothing survives the end", carol.processes())
     kept = sorted(str(p.relative_to(out / "campaigns")) for p in out.glob("campaigns/*/*.db*"))
     check(kept == [f"door,single+aflpp,{i}/journal.db" for i in (1, 2)] and not list(out.glob("campaigns/*/out")),
@@ -382,6 +384,8 @@ def test_wrong(top, out):
           "no room on the disk", (code, text))
     told("no such part", 2, "--part", "run", top / "suite.ini", "-o", top / "new", "--part", "3/2")
     told("a part that is none", 2, "--part is I/N", "run", top / "suite.ini", "-o", top / "new", "--part", "2")
+    told("a target that is not of the suite", 2, "has no target 'window': it has door", "run", top / "suite.ini", "-o", top / "new", "--targets", "window")
+    told("a contender that is not of the suite", 2, "has no contender 'nobody'", "run", top / "suite.ini", "-o", top / "new", "--among", "bare,nobody")
     told("no verb", 2, "what shall 'carol bench' do", "dance")
 
 

@@ -290,6 +290,28 @@ def raw(home, data):
          sorted(round(at, 3) for v in data.values() for k in v for _, at in k["bugs"].values() if at is not None))
 
 
+def listed(home, data):
+    """--bugs: the others are as if nobody had looked for them, and a target may have none."""
+    count, file = {"A2", "A5", "B1", "B3", "B6"}, home / "list.csv"
+    file.write_text("id,target,grade\n" + "".join(f"{b},x,easy\n" for b in sorted(count | {"Q7"})))
+    cells = carol.json("bench", "table", home, "--json", "--bugs", file)["cells"]
+    got = {(c["target"], c["contender"]): (c["bugs"]["values"], c["reached"]["values"]) for c in cells if c["bugs"]["values"]}
+    same("only the bugs of a list", got,
+         {k: ([float(sum(t is not None and b in count for b, (_, t) in c["bugs"].items())) for c in v],
+              [float(sum(r is not None and b in count for b, (r, _) in c["bugs"].items())) for c in v]) for k, v in data.items()})
+    for form in ("--csv-tables", "--csv-bugs"):
+        code, text = carol.run("bench", "table", home, form, "--bugs", file)
+        there = {w for line in text.splitlines() for w in line.split(",") if len(w) == 2 and w[0] in "ABG" and w[1].isdigit()}
+        check(code == 0 and there == count, f"{form} names no other", there)
+    code, said = carol.run("bench", "table", home, "--html", home / "few.html", "--bugs", file)
+    check(code == 0, "nor does the page need them", said)
+    file.write_text("id\nQ7\n")
+    code, said = carol.run("bench", "table", home, "--bugs", file)
+    check(code == 2 and "list.csv" in said, "a list of another suite is refused", said)
+    code, said = carol.run("bench", "table", home, "--bugs", home / "none.csv")
+    check(code == 2 and "none.csv" in said, "and one that is not there", said)
+
+
 # The paper's Table of edges: Method II above the strongest baseline on 5 targets, equal on 1, below on 3.
 EDGES = {"ctx": [1469, 2496, 3889, 8954, 5126, 8500, 3945, 22242, 13101],
          "band": [1465, 2509, 3729, 8810, 5118, 8468, 3945, 22132, 12272],
@@ -340,6 +362,7 @@ def main():
         ranks(t, data)
         forms(home / "planted", t, text)
         raw(home / "planted", data)
+        listed(home / "planted", data)
     the_papers(home)
     TAP.tidy(home)
     return TAP.done()

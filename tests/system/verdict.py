@@ -82,13 +82,24 @@ def of_grades():
         return {"target": target, "contender": contender, "bugs": bugs, "budget_s": 300}
     found = {(r["target"], r["contender"]): [r] for r in
              [ran("pack", "single:aflpp", 3, 40, None), ran("pack", "default", 3, 40, 290), ran("gif", "single:aflpp", 3)]}
+    measured = {"P01": ("pack", "easy"), "P02": ("pack", "medium"), "P03": ("pack", "hard"), "G01": ("gif", "easy")}
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        calibrate.by_grade(found, {"P01": "easy", "P02": "medium", "P03": "hard", "G01": "easy"}, ["pack", "script"])
+        calibrate.by_grade(found, measured, ["pack", "script"])
         calibrate.by_grade(found, {}, ["script"])
     TAP.ok([line.split() for line in out.getvalue().splitlines()] ==
            [[], ["on", "pack", "easy", "medium", "hard"], ["default", "1.0", "1.0", "1.0"], ["single:aflpp", "1.0", "1.0", "0.0"]],
            "bugs by measured grade, on the targets that ran", out.getvalue())
+    TAP.ok([calibrate.grade(s, 300) for s in (0, 1, 1.1, 20, 20.1, 300, 300.1, float("inf"))] ==
+           ["warm-up", "warm-up", "easy", "easy", "medium", "medium", "hard", "hard"] and calibrate.grade(float("inf"), 60) == "> 60",
+           "a grade is what the best fuzzer needs; what it had no time for is open")
+    with tempfile.TemporaryDirectory() as tmp, contextlib.redirect_stdout(out):
+        calibrate.write_graded(Path(tmp) / "graded.csv", {**measured, "P04": ("pack", "warm-up")})
+        text = (Path(tmp) / "graded.csv").read_text()
+        subprocess.run([BENCH / "suite/calibrate.py", "--graded", Path(tmp) / "again.csv"], capture_output=True, check=True)
+        again = (Path(tmp) / "again.csv").read_text()
+    TAP.ok(again == (BENCH / "suite/graded.csv").read_text(), "the list of graded bugs is what the recorded campaigns say", again)
+    TAP.ok(text == "id,target,grade\nP01,pack,easy\nP02,pack,medium\nP03,pack,hard\nG01,gif,easy\n", "warm-ups are not graded", text)
 
 
 def of_bugs():

@@ -209,6 +209,35 @@ static void test_suite_refuses(void **state)
     }
 }
 
+static void test_only_some(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *targets, *contenders, *says;
+    } bad[] = {{"u", NULL, "has no target 'u': it has t"},
+               {NULL, "c,d", "has no contender 'd': it has c, single:aflpp, bare"},
+               {",", NULL, "which targets?"},
+               {NULL, "", "which contenders?"}};
+    struct suite s;
+    struct err e = {0};
+    make_target();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(load(&s, good, &e), 0);
+        assert_true(suite_only(&s, bad[i].targets, bad[i].contenders, &e) < 0);
+        assert_int_equal(e.exit, ERR_EXIT_USAGE);
+        if (!strstr(e.msg, bad[i].says))
+            fail_msg("says \"%s\"", e.msg);
+        suite_free(&s);
+    }
+    assert_int_equal(load(&s, good, &e), 0);
+    assert_int_equal(suite_only(&s, "t", "bare,c", &e), 0);
+    assert_int_equal(s.n_targets, 1);
+    assert_int_equal(s.n_contenders, 2);
+    assert_string_equal(s.contenders[0].name, "c");
+    assert_string_equal(s.contenders[1].name, "bare");
+    suite_free(&s);
+}
+
 /* What is in the tree: every name in it is one. */
 static void test_own_suites(void **state)
 {
@@ -216,7 +245,7 @@ static void test_own_suites(void **state)
     static const struct {
         const char *name;
         size_t targets;
-    } own[] = {{"suite.ini", 9},   {"ablations.ini", 8}, {"rewards.ini", 8}, {"singles.ini", 8},
+    } own[] = {{"suite.ini", 10},  {"ablations.ini", 8}, {"rewards.ini", 8}, {"singles.ini", 9},
                {"rosters.ini", 8}, {"random.ini", 8},    {"holdout.ini", 4}, {"reduced.ini", 1}};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         struct suite s;
@@ -542,19 +571,13 @@ int main(void)
 {
 #define IN_DIR(f) cmocka_unit_test_setup_teardown(f, temp_dir_make, temp_dir_remove)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ini),
-        cmocka_unit_test(test_ini_refuses),
-        IN_DIR(test_suite),
-        IN_DIR(test_suite_magma),
-        IN_DIR(test_suite_refuses),
-        IN_DIR(test_own_suites),
-        IN_DIR(test_order),
-        IN_DIR(test_resume),
-        IN_DIR(test_result),
-        cmocka_unit_test(test_magma),
-        cmocka_unit_test(test_magma_is_full),
-        IN_DIR(test_bugfile),
-        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_ini),   cmocka_unit_test(test_ini_refuses),
+        IN_DIR(test_suite),           IN_DIR(test_suite_magma),
+        IN_DIR(test_suite_refuses),   IN_DIR(test_only_some),
+        IN_DIR(test_own_suites),      IN_DIR(test_order),
+        IN_DIR(test_resume),          IN_DIR(test_result),
+        cmocka_unit_test(test_magma), cmocka_unit_test(test_magma_is_full),
+        IN_DIR(test_bugfile),         cmocka_unit_test(test_growth),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
