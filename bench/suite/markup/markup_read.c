@@ -42,24 +42,27 @@ static void paired(void *u, const XML_Char *a, const XML_Char *b)
     (void)u, (void)a, (void)b;
 }
 
-static void opened(void *u, const XML_Char *name, const XML_Char *system, const XML_Char *public_, int internal)
+static void opened(void *u, const XML_Char *name, const XML_Char *system, const XML_Char *public_,
+                   int internal)
 {
     (void)u, (void)name, (void)system, (void)public_, (void)internal;
 }
 
-static void noted(void *u, const XML_Char *name, const XML_Char *base, const XML_Char *system, const XML_Char *public_)
+static void noted(void *u, const XML_Char *name, const XML_Char *base, const XML_Char *system,
+                  const XML_Char *public_)
 {
     (void)u, (void)name, (void)base, (void)system, (void)public_;
 }
 
-static void listed(void *u, const XML_Char *element, const XML_Char *name, const XML_Char *type, const XML_Char *value,
-                   int required)
+static void listed(void *u, const XML_Char *element, const XML_Char *name, const XML_Char *type,
+                   const XML_Char *value, int required)
 {
     (void)u, (void)element, (void)name, (void)type, (void)value, (void)required;
 }
 
-static void declared(void *u, const XML_Char *name, int parameter, const XML_Char *value, int n, const XML_Char *base,
-                     const XML_Char *system, const XML_Char *public_, const XML_Char *notation)
+static void declared(void *u, const XML_Char *name, int parameter, const XML_Char *value, int n,
+                     const XML_Char *base, const XML_Char *system, const XML_Char *public_,
+                     const XML_Char *notation)
 {
     (void)u, (void)name, (void)parameter, (void)value, (void)n;
     (void)base, (void)system, (void)public_, (void)notation;
@@ -88,8 +91,8 @@ static int agreed(void *u)
 }
 
 /* Every external entity has the same text. */
-static int referred(XML_Parser parser, const XML_Char *context, const XML_Char *base, const XML_Char *system,
-                    const XML_Char *public_)
+static int referred(XML_Parser parser, const XML_Char *context, const XML_Char *base,
+                    const XML_Char *system, const XML_Char *public_)
 {
     struct text *text = XML_GetUserData(parser);
     (void)base, (void)system, (void)public_;
